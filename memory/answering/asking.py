@@ -18,8 +18,6 @@ from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
 from memory.store.connect import Connection
 
-MAX_EPISODES_PER_PART = 5  # of each part of a question, before those of the whole
-
 OpenConnection = Callable[[], AbstractContextManager[Connection]]
 Event = Step | Visit | Preview | Writing | Token | Citation
 
@@ -73,7 +71,7 @@ class Answering:
         return self._record(step(RouteNote(self.tier, find_unknown_names(self.result) or None), 0.0))
 
     def _collect_parts(self) -> tuple[Visit, ...]:
-        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
+        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:5])
 
     def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
         """Adds episodes to the retrieval; returns the new ones as visits."""

@@ -29,15 +29,8 @@ from memory.text.languages import alternatives, tables, word_set
 from memory.text.mentions import norm
 from memory.text.predicates import canonical_predicate, same_value, statement
 
-MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6
-MAX_LONGER_NAMES = 50  # the shortest, that may be longer forms of a name
-MAX_FACTS_OF_OBJECT = 200  # the newest, read for an object
-MAX_PER_PREDICATE = 2  # facts with one predicate
-MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of one in the object's note
-MAX_OWN_SENTENCES = 6  # of all its own notes
-DUPLICATE_OVERLAP = 0.6  # share of words in common from which two lines are duplicates
-MAX_EARLIER_VALUES = 2  # former values shown with a fact
-LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # of a sentence; of one in the object's note
+MAX_BRIEFING_LINES = 10
+LEAST_WORDS = 3  # of a sentence
 
 # A line that only files a note, or greets.
 _FILING = re.compile(
@@ -61,7 +54,7 @@ def find_objects(state: AnswerState, subject: str) -> list[int]:
     named = named or [id for id, name in state.result.named_objects.items() if norm(name) == key]
     if not key:
         return named
-    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", MAX_LONGER_NAMES)}
+    longer = {norm(name) for name in graph.beginning_with(conn, f"{key} ", 50)}
     if len(longer) != 1 or relations.find_incident(conn, named, 1):
         titling = set(arrays.object_ids[arrays.titled.indices].tolist())
         longer = {name for name in longer if not titling.isdisjoint(graph.all_by_norm(conn, name))}
@@ -83,7 +76,7 @@ def write_briefing(state: AnswerState, subject: str, candidates: Sequence[Answer
 def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
     """Returns the facts of the objects, and those of other objects that name them."""
     conn, result = state.conn, state.result
-    near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
+    near = relations.find_incident(conn, sorted(objects), 200)  # the newest, read for an object
     current = [as_known_then(fact, result.time_ms) for fact in near if is_current(fact, result.time_ms)]
     evidence = relations.evidence(conn, [fact.id for fact in current])
     visible = {id for id, episode, _, _ in evidence if result.sees(episode)}
@@ -97,7 +90,7 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[An
     for fact in facts:
         kind = (fact.canon, fact.subject in objects)
         words = statement(names[fact.subject], fact.predicate, names[fact.object])
-        if len(chosen) < MAX_BRIEFING_FACTS and kinds[kind] < MAX_PER_PREDICATE and norm(words) not in chosen:
+        if len(chosen) < 6 and kinds[kind] < 2 and norm(words) not in chosen:
             kinds[kind] += 1
             chosen[norm(words)] = fact, words
     supporting = state.find_supporting([fact.id for fact, _ in chosen.values()], state.read_found())
@@ -107,7 +100,7 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> tuple[list[An
         if (line := supporting.get(fact.id)) is not None:
             time = describe_time(fact, line.episode, line.start, line.quote, written=True)
             values = [value for value in former[fact.id] if not same_value(value, names[fact.object])]
-            time += [f"before that: {', '.join(values[:MAX_EARLIER_VALUES])}"] if values else []
+            time += [f"before that: {', '.join(values[:2])}"] if values else []  # former values shown with a fact
             shown = f"{words} ({', '.join(time)})" if time else words
             (own if fact.subject in objects else naming).append(replace(line, shown=shown))
     return own, naming
@@ -181,8 +174,8 @@ def _limit_lines(
         is_own = line.episode.id in own
         if len(facts) + len(chosen) == MAX_BRIEFING_LINES:
             break
-        most = MAX_PER_OWN_NOTE if is_own else MAX_PER_EPISODE
-        if taken[line.episode.id] == most or (is_own and taken.total() == MAX_OWN_SENTENCES):
+        most = 4 if is_own else 1  # sentences of one passage
+        if taken[line.episode.id] == most or (is_own and taken.total() == 6):
             continue
         place = next((n for n, other in enumerate(chosen) if line.overlaps(other) and other.shown in line.shown), None)
         if place is not None and chosen[place].shown != line.shown:  # it includes a chosen line
@@ -196,7 +189,7 @@ def _limit_lines(
 def _is_informative(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bool:
     """Whether a line is long enough and no heading, label or question; a line of the object's note may be shorter."""
     new = candidate.words - {*stems(candidate.episode.title), *name}
-    least = LEAST_WORDS_OWN if is_own else LEAST_WORDS
+    least = 2 if is_own else LEAST_WORDS
     is_statement = not _FILING.match(candidate.shown) and candidate.shown[-1:] != "?"
     return len(candidate.words - name) >= least and bool(new) and is_statement
 
@@ -205,8 +198,7 @@ def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -
     """Whether a shown line has the same text, or most words of the candidate."""
     words = candidate.words
     return any(
-        candidate.shown == other.shown
-        or len(words & other.words) >= DUPLICATE_OVERLAP * min(len(words), len(other.words))
+        candidate.shown == other.shown or len(words & other.words) >= 0.6 * min(len(words), len(other.words))
         for other in shown
     )
 

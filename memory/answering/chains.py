@@ -27,16 +27,8 @@ from memory.store import graph as stored
 
 MAX_HOPS = 3
 MAX_STEPS = 5000  # steps tried before merging; a clique of statements has millions
-MAX_CANDIDATES_PER_EPISODE = 5  # the best
-MAX_OBJECTS_PER_CANDIDATE = 8  # the rarest
-LEAST_ROOT_RARITY = 0.5  # of a chain's first object: of N passages at most the square root of N mention it
 ABOUT_WEIGHT = 0.8  # of a step to or from what the passage is about: it leads further than what is said in passing
 OBJECT_WEIGHT = 0.6  # of the mean weight of the two objects of a step
-WALK_WEIGHT = 0.5  # of the root of an object's share of the walk, beside its rarity
-COVER_WEIGHT = 2.0  # of the share of the question that a chain covers
-ENTRY_BONUS = 0.8  # of a step from a mention of an object to a passage about it
-MAX_ENDS_NAMED = 3  # of a chain that is shown
-MAX_WORDS_BETWEEN = 6  # of a line, between two names, that a chain shows as their relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ def _write_relation(source: str, line: AnswerCandidate, target: str) -> str:
     if min(begins) >= 0:
         first, second = (source, target) if begins[0] < begins[1] else (target, source)
         between = " ".join(line.claim[min(begins) + len(first) : max(begins)].split()).strip(" ,;:—–-|")
-        if 0 < len(between.split()) <= MAX_WORDS_BETWEEN and first != second:
+        if 0 < len(between.split()) <= 6 and first != second:
             return f"- {between} ->" if first == source else f"<- {between} -"
     return ""
 
@@ -210,7 +202,7 @@ def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], 
     shown: dict[int, ShownChain] = {}  # by the object at which it begins
 
     def worth(chain: Chain) -> float:
-        return round(_score(chain, about) + COVER_WEIGHT * cover(chain.facts), SCORE_DIGITS)
+        return round(_score(chain, about) + 2.0 * cover(chain.facts), SCORE_DIGITS)
 
     for chain in sorted(chains, key=lambda chain: (-worth(chain), chain.facts, chain.vertices)):
         path = tuple(stating[number] for number in chain.facts)
@@ -236,7 +228,7 @@ def _covers_all(line: AnswerCandidate, state: AnswerState) -> bool:
 
 def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
     steps = zip(chain.vertices[1:], chain.facts, chain.facts[1:], strict=False)
-    return chain.score + ENTRY_BONUS * sum(by in about[to] and by not in about[came] for by, came, to in steps)
+    return chain.score + 0.8 * sum(by in about[to] and by not in about[came] for by, came, to in steps)
 
 
 def _list_names(chain: Chain, labels: Sequence[str], claim: str) -> tuple[str, ...]:
@@ -245,14 +237,14 @@ def _list_names(chain: Chain, labels: Sequence[str], claim: str) -> tuple[str, .
     ends = [labels[end] for end in chain.ends if end < len(labels)]  # a candidate may mention nothing else
     rest = claim.casefold().replace(labels[chain.vertices[-1]].casefold(), " ")
     claimed = [end for end in ends if end.casefold() in rest]
-    return (*(labels[vertex] for vertex in chain.vertices), "; ".join((claimed or ends)[:MAX_ENDS_NAMED]))
+    return (*(labels[vertex] for vertex in chain.vertices), "; ".join((claimed or ends)[:3]))
 
 
 def _choose_per_episode(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     taken: Counter[int] = Counter()
     kept = []
     for line in sorted(candidates, key=lambda line: (-round(line.score, SCORE_DIGITS), line.episode.title, line.shown)):
-        if taken[line.episode.id] < MAX_CANDIDATES_PER_EPISODE:
+        if taken[line.episode.id] < 5:  # the best
             taken[line.episode.id] += 1
             kept.append(line)
     return kept
@@ -276,11 +268,12 @@ def _read_statements(
     named = sorted(labels, key=lambda node: (labels[node], node))
     number = {node: place for place, node in enumerate(named)}
     rarity = graph.rarity(columns) / math.log(max(2, graph.n_alive))
-    weight = rarity + np.float32(WALK_WEIGHT) * np.sqrt(state.result.walked[columns])
+    weight = rarity + np.float32(0.5) * np.sqrt(state.result.walked[columns])
     weight_of = dict(zip(nodes.tolist(), weight.tolist(), strict=True))
     weights = {number[node]: weight_of[node] for node in named}
     undated = {number[node] for node in nodes[~graph.leads_nowhere[columns]].tolist() if node in labels}
-    rare = {number[node] for node in nodes[rarity >= LEAST_ROOT_RARITY].tolist() if node in labels}
+    # Those that at most the square root of all passages mention.
+    rare = {number[node] for node in nodes[rarity >= 0.5].tolist() if node in labels}
     roots = {number[node] for node in state.result.named_objects if node in number} & undated & rare
     scores = [round(line.score, SCORE_DIGITS) for line in candidates]
     low, width = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0) or 1.0
@@ -289,7 +282,7 @@ def _read_statements(
         about = tuple(number[node] for node in subjects[line.episode.id] if number.get(node) in undated)
         objects = {number[node] for node in members[line.thesis_id] if node in number} & undated
         rarest = sorted(objects, key=lambda object: (object not in roots, -weights[object], object))
-        statements.append(Statement(place, about, tuple(rarest[:MAX_OBJECTS_PER_CANDIDATE]), (score - low) / width))
+        statements.append(Statement(place, about, tuple(rarest[:8]), (score - low) / width))  # the rarest
     return [labels[node] for node in named], weights, statements, roots
 
 

@@ -20,15 +20,11 @@ from memory.nouns import Episode
 from memory.retrieval.state import RetrievalResult
 from memory.text.quotes import one_line, strip_unseen
 
-RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
 MAX_PASSAGES_MORE = 15  # of a second look
-MAX_TOKENS_BEST = 250  # of the best passages of the first look that the second shows again, if there are several
-WHOLE_TOKEN_SHARE, LINE_TOKEN_SHARE = 0.75, 0.25  # of the room that each kind may take
 HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title or a name
-MAX_OWN_HEAD_CHARS = 400  # at the beginning of a passage, in which its title and author may be named
 
 PieceKind = Literal["line", "passage"]
 
@@ -94,7 +90,7 @@ class PromptContext:
         if not new:
             return None
         spent = accumulate(about_tokens(piece.quote) for piece in self.pieces)
-        best = self.pieces[: max(1, sum(cost <= MAX_TOKENS_BEST for cost in spent))]
+        best = self.pieces[: max(1, sum(cost <= 250 for cost in spent))]
         further = fit_context(new, tokens, 0, MAX_PASSAGES_MORE).pieces[:MAX_PASSAGES_MORE]
         return PromptContext((*best, *further), left_out)
 
@@ -113,7 +109,7 @@ def fit_context(
     """Returns the pieces that fit in about `tokens` tokens, without duplicates: those of the first `most_whole`
     passages that fit, then the first lines of other passages that fit in a quarter. It has at least one piece."""
     passages, lines = ([item for item in pieces if item.kind == kind] for kind in ("passage", "line"))
-    left = tokens * (WHOLE_TOKEN_SHARE if lines else 1.0)
+    left = tokens * (0.75 if lines else 1.0)  # of the room
     chosen: list[EvidencePiece] = []
     for piece in passages[:most_whole]:
         cost = about_tokens(_format_piece(len(pieces), piece))
@@ -121,7 +117,7 @@ def fit_context(
             chosen.append(piece)
             left -= cost
     shown = PromptContext(tuple(chosen), left_out)
-    left = LINE_TOKEN_SHARE * tokens if passages else float(tokens)
+    left = 0.25 * tokens if passages else float(tokens)  # of the room
     chosen += _fit_lines((line for line in lines if line.episode.id not in shown.whole), left)
     if pieces and not chosen:
         chars = max(200, tokens)
@@ -171,7 +167,7 @@ def gather_evidence(
     ranks: dict[int, float] = defaultdict(float)
     for ranked in (hits, [] if is_second else [line.episode for line in lines]):
         for place, id in enumerate(dict.fromkeys(episode.id for episode in ranked)):
-            ranks[id] += 1 / (RANK_OFFSET + place)
+            ranks[id] += 1 / (3 + place)  # not the usual 60: the first of ten count more
     hits.sort(key=lambda episode: (episode.id not in chosen, -ranks[episode.id]))
     return (*map(_passage, hits), *map(_line, lines))
 
@@ -196,7 +192,7 @@ def _format_piece(number: int, piece: EvidencePiece) -> str:
     episode = piece.episode
     day = episode.at.date().isoformat() if episode.at else "undated"
     head: list[str] = [day]
-    own = (day, *(piece.text[:MAX_OWN_HEAD_CHARS].splitlines() if piece.kind == "passage" else ()))
+    own = (day, *(piece.text[:400].splitlines() if piece.kind == "passage" else ()))
     title = episode.title.split(HEADING_SEPARATOR)
     while title and _is_named(title[-1], own):
         title.pop()

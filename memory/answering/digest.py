@@ -31,10 +31,10 @@ from memory.text.words import count_words
 from memory.time.expressions import generic_verbs
 from memory.time.timestamps import to_wall
 
-MAX_LINES, LEAST_LINES = 10, 2  # at most; at least, of a digest about a name
+MAX_LINES = 10
+MAX_NAMING = 60  # passages with a name that are read
 MAX_PASSAGES = 300  # read of a time, evenly spread
 EARLIEST = date(1, 1, 3)  # valid in every time zone
-MAX_NAMING, MAX_COUNTED = 60, 20_000  # passages with a name: read, and counted
 DAY_MS = 86_400_000
 MAX_CHANGES = 12  # lines
 MAX_REVISIONS = 200  # the newest, read if the question names no object
@@ -79,7 +79,7 @@ def write_digest(state: AnswerState) -> tuple[list[AnswerCandidate], int]:
         items = [item for item in items if item.lines[0].newness > newest]
     else:
         items += _read_events(state, topic, first, end)
-    if topic and len(items) < LEAST_LINES and not is_new:
+    if topic and len(items) < 2 and not is_new:
         return [], 0
     items.sort(key=lambda item: item.order)
     room = max(0, MAX_LINES - len(changes))
@@ -123,7 +123,7 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
     ids = episodes.find_in_scope(state.conn, Scope(since=since, until=until))
     if topic:
         terms = [term for term in question.topic if stem(term, question.language) in topic]
-        matches, _ = text.search(state.conn, terms, MAX_COUNTED)
+        matches, _ = text.search(state.conn, terms, 20_000)
         ids = sorted({*ids} & {*matches.tolist()})
     most = MAX_NAMING if topic else MAX_PASSAGES
     visible = [id for id in ids if state.result.sees(id)]

@@ -55,11 +55,8 @@ RetrieveAgain = Callable[[Sequence[Sequence[str]], bool], RetrievalResult]
 
 PROMPT_TOKENS = 400  # of a request without system, evidence and reply
 LOOKS = 2  # of a model at the evidence, the second a wider one
-LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
-MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
-MAX_TOKENS_MANY = 2_000  # of evidence for many things
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 1_700, 45  # of new evidence in a second look
+MAX_TOKENS_MORE = 1_700  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 
 
@@ -131,7 +128,7 @@ class Escalation(Answering):
         there that agrees with the earlier one."""
         start, whole = perf_counter(), self.result
         with self.reading() as conn:
-            known = whole.restricted_to(conn, past.cited[:MAX_EPISODES_REPLAYED])
+            known = whole.restricted_to(conn, past.cited[:5])
             extractive = extract_answer(conn, known, self.embedder, self.settings)
         if extractive.is_digest:  # the earlier evidence is only a part of it
             return None
@@ -144,7 +141,7 @@ class Escalation(Answering):
         yield self._record(step(RouteNote("R0", enough=enough), (perf_counter() - start) * 1000))
         pieces = self._gather(known, ()) if enough else ()
         try:
-            picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
+            picked = self._pick_model(pieces, 1_500)  # tokens
         except Exception:  # reported later, when all of the evidence is used
             picked = None
         if picked is None:
@@ -220,7 +217,7 @@ class Escalation(Answering):
         """Adds more of the first results, which contain most missed evidence; returns whether there is more."""
         before = self.result
         with self.reading() as conn:
-            self.result = before.widen(conn, MAX_EPISODES_MORE)
+            self.result = before.widen(conn, 45)  # episodes
         return self.result is not before
 
     def _look_twice(self, llm: LLM, context: PromptContext, extractive: ExtractiveAnswer) -> tuple[LLM, PromptContext]:
@@ -299,7 +296,7 @@ class Escalation(Answering):
         first = self.settings.context_tokens
         if self.options.effort == "deep":
             return max(MAX_TOKENS_DEEP, first)
-        return max(MAX_TOKENS_MANY, first) if self._asks_many else first
+        return max(2_000, first) if self._asks_many else first  # of evidence for many things
 
     def _gather(self, result: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
         """Returns all evidence that a model may get."""
@@ -322,7 +319,7 @@ class Escalation(Answering):
             context = self.shown[1].look_further(kept, min(MAX_TOKENS_MORE, room), left_out)
             return (llm, context) if context is not None else None
         tokens = min(most or self._max_evidence_tokens, room)
-        if tokens < LEAST_EVIDENCE_TOKENS:
+        if tokens < 300:  # without which a model is not asked
             return None
         is_wide = most is not None or self.options.effort == "deep"
         most_whole = MAX_PASSAGES_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE

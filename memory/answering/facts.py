@@ -45,28 +45,13 @@ from memory.text.predicates import (
 )
 
 MAX_FACTS_NEAR = 400  # facts of the question's objects that are looked at, the newest
-MAX_FACTS_SUPPORTED = 12  # of them whose sentences are read, the best without these
 MAX_FACTS_ANSWERING = 3  # facts that may answer
 
-# Weights, fitted as a softmax over the facts of each question and NO_FACT_SCORE, with those that answer it as its
-# targets, on the 316 questions of two invented lives that have an answer, with facts of rules and then of a model.
-WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, predicate and object, predicate
-COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
-SUBJECT = 0.4  # the question names the subject
-LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
-NEWNESS = 1.3  # 1 for the newest of the retrieved episodes
-CHANGED = 1.0  # it took the place of another
-COURSE_ASKED = 2.0  # added to it, if the question asks for the course; not fitted
 NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
 BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
-MAX_PLAIN_WORDS = 16  # of a sentence that is shown unchanged
 
-MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
-LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
 ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
-OWN_LEAD = 5.0  # of a fact of the owner that answers a question about them; not fitted
-SUCCESSOR_LEAD = 0.01  # of the successor's score over that of the replaced fact
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -111,7 +96,7 @@ def find_fact_candidates(
     scored = zip(facts, *_scores(state, facts, asks_history), strict=True)
     own = {fact.relation.id for fact in facts if owner is not None and owner.is_answered_by(fact.relation)}
     ranked = sorted(scored, key=lambda row: (-round(row[1], SCORE_DIGITS), row[0].words))
-    likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
+    likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:12]
     supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
     shown = [
         (fact, _score_sentence(state, supporting[fact.relation.id], fact, score, cosine))
@@ -119,7 +104,7 @@ def find_fact_candidates(
         if fact.relation.id in supporting
         and (owner is None or fact.relation.id in own or not owner.is_of_another(supporting[fact.relation.id]))
     ]
-    top = OWN_LEAD + max([NO_FACT_SCORE, *(line.score for _, line in shown)])
+    top = 5.0 + max([NO_FACT_SCORE, *(line.score for _, line in shown)])  # of the owner's facts; not fitted
     shown = [
         (fact, replace(line, score=line.score + top, own=True))
         if fact.relation.id in own and not line.by_agent
@@ -169,18 +154,20 @@ def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bo
     cosines = features.cosines([fact.words for fact in facts])
     claims = features.cosines([f"{fact.relation.predicate} {fact.value}" for fact in facts], without_names)
     predicates = features.cosines([fact.relation.predicate for fact in facts], without_names)
+    # Fitted as a softmax over the facts of each question and NO_FACT_SCORE, with those that answer it as targets, on
+    # the 316 questions of two invented lives that have an answer; not the weight of the course, if that is asked for.
     others = np.array(
         [
-            COVERS * features.coverage(fact.words)
-            + TOLD * features.coverage(fact.words, *fact.sentences)
-            + COURSE * features.coverage(fact.words, *fact.history)
-            + LIKE * max((cosine_of[text] for text in fact.history), default=0.0)
-            + SUBJECT * (fact.relation.subject in state.objects)
-            + (CHANGED + COURSE_ASKED * asks_history) * bool(fact.past)
+            1.4 * features.coverage(fact.words)
+            + 1.5 * features.coverage(fact.words, *fact.sentences)
+            + 1.9 * features.coverage(fact.words, *fact.history)
+            + 1.2 * max((cosine_of[text] for text in fact.history), default=0.0)
+            + 0.4 * (fact.relation.subject in state.objects)
+            + (1.0 + 2.0 * asks_history) * bool(fact.past)
             for fact in facts
         ]
     )
-    return (WHOLE * cosines + SAID * claims + PREDICATE * predicates + others).tolist(), cosines.tolist()
+    return (1.1 * cosines + 1.1 * claims + 1.5 * predicates + others).tolist(), cosines.tolist()
 
 
 def _score_sentence(
@@ -194,7 +181,7 @@ def _score_sentence(
     return replace(
         candidate,
         score=score
-        + NEWNESS * features.newness(candidate.episode)
+        + 1.3 * features.newness(candidate.episode)
         + BY_AGENT * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
         features=replace(known, cosine=max(known.cosine, cosine), coverage=coverage),
@@ -223,7 +210,7 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
 def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
     """Whether a sentence is as plain as the fact: it is short, names the subject, and names no older value."""
     named = subject == NAMELESS or any(contains_value(shown, part) for part in (subject, *subject.split()))
-    short = len(shown.split()) <= MAX_PLAIN_WORDS
+    short = len(shown.split()) <= 16  # of a sentence that is shown unchanged
     return named and short and contains_value(shown, value) and not any(contains_value(shown, old) for old in replaced)
 
 
@@ -289,7 +276,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
     A fact about another person than the question's objects does not answer about these."""
     followed = {
         line.thesis_id: relation
-        for line in candidates[:MAX_CANDIDATES_FOLLOWED]
+        for line in candidates[:40]  # the best, whose facts are followed
         if (relation := _fact_asked_for(line.facts, state.features)) is not None
     }
     successors = {thesis: _successor(state, relation) for thesis, relation in followed.items()}
@@ -309,7 +296,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         if successor.id == relation.id or newer is None or newer.thesis_id == line.thesis_id:
             continue
         newer = best.get(newer.thesis_id, newer)
-        best[newer.thesis_id] = replace(newer, score=max(newer.score, line.score + SUCCESSOR_LEAD), earlier=False)
+        best[newer.thesis_id] = replace(newer, score=max(newer.score, line.score + 0.01), earlier=False)
         best[line.thesis_id] = replace(best[line.thesis_id], earlier=True, newer=newer.thesis_id)
     return sorted(best.values(), key=lambda line: -line.score)
 
@@ -320,7 +307,7 @@ def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> R
         return None
     cosines = features.cosines([fact.words for fact in facts]).tolist()
     place = max(range(len(facts)), key=lambda place: (cosines[place], -facts[place].relation.id))
-    return facts[place].relation if cosines[place] >= LEAST_FACT_COSINE else None
+    return facts[place].relation if cosines[place] >= 0.3 else None
 
 
 def _successor(state: AnswerState, relation: Relation) -> Relation | None:

@@ -28,10 +28,8 @@ from memory.text.languages import alternatives, content_words, guess_language, s
 from memory.text.words import words
 from memory.time.expressions import generic_verbs, parse_span, resolve_time
 
-MAX_FOLLOWUP_WORDS = 8
 MAX_EARLIER_CHARS = 500
 MAX_EARLIER_QUESTIONS = 3  # the newest
-MAX_THING_WORDS = 2  # of a thing with its article; more words may be a part of its name
 MAX_LINES = 3  # of an answer, searched for a person's name
 
 
@@ -54,7 +52,7 @@ def resolve_followup(
     """Returns the text to search for: the question, or a complete question if it depends on the newest question
     `before` it that names something. `last`: the answer to the last question."""
     text = question.strip().lstrip("¿¡ ")
-    if not before or len(text.split()) > MAX_FOLLOWUP_WORDS:
+    if not before or len(text.split()) > 8:
         return question
     language = guess_language(f"{before[-1][:MAX_EARLIER_CHARS]} {text}")
     if not _refers(text, language):
@@ -173,7 +171,7 @@ def _find_subject(earlier: str, known: EarlierAnswer, is_thing: bool, language: 
     if is_thing and len({name.casefold() for name in subjects}) > 1:
         return ""
     thing = find_thing(earlier, language)
-    return answered or next(iter(subjects), "") or (thing if len(thing.split()) <= MAX_THING_WORDS else "")
+    return answered or next(iter(subjects), "") or (thing if len(thing.split()) <= 2 else "")
 
 
 def _find_answered(earlier: str, citations: Sequence[Citation], language: str) -> str:

@@ -25,16 +25,10 @@ from memory.time.expressions import tense
 from memory.time.timex import fold
 
 EVENTS: tuple[Kind, ...] = ("event",)
-LEAST_COVERED = 0.6  # share of the question's weight that a list must cover
 LEAST_OF_ENTRY = 0.5  # the same, of a task or a dated entry with its heads
-LEAST_OF_APPOINTMENT = 0.99  # the same, where only "when is" asks
-PASSAGE_WEIGHT = 0.5  # of words that are elsewhere in the passage
-LEAST_ENTRIES = 2  # of a list
 MAX_UNFOLDED, MAX_ENTRIES = 12, 100  # of a list: shown at once; shown at all
 MAX_TASKS_LOOKED_UP = 200
 LONGEST_TIME = timedelta(days=366)  # whose entries are listed
-NEXT_WEEKS = timedelta(days=28)  # of a calendar, if the question names no time
-MAX_CONTINUED = 10  # passages in which a list continues
 
 Shown = tuple[Entry, str]  # an entry, and its text
 
@@ -159,9 +153,9 @@ def _rank_list(topic: Topic, entries: Sequence[Entry]) -> tuple[float, ...]:
     heads = topic.in_heads(first)
     own = topic.find(*(entry.quote for entry in chosen)) - heads
     covered = topic.share(heads | own)
-    share = covered + PASSAGE_WEIGHT * (topic.share(heads | own | topic.find(first.episode.text)) - covered)
+    share = covered + 0.5 * (topic.share(heads | own | topic.find(first.episode.text)) - covered)
     noun = next((key for key in state.features.stems if key in topic.stems), "")
-    if len(chosen) < LEAST_ENTRIES or share < LEAST_COVERED or noun not in nearest | topic.find(first.episode.title):
+    if len(chosen) < 2 or share < 0.6 or noun not in nearest | topic.find(first.episode.title):
         return ()
     title = " ".join((first.episode.title, *first.heads))
     newness, cosine = state.features.newness(first.episode), float(state.features.cosines([title])[0])
@@ -190,7 +184,7 @@ def _add_continuation(topic: Topic, entries: list[Entry]) -> list[Entry]:
     Passages overlap."""
     whole = {(entry.episode.line_at(entry.start), entry.text): entry for entry in entries}
     last, conn = entries[-1], topic.state.conn
-    for _ in range(MAX_CONTINUED):
+    for _ in range(10):  # passages in which a list continues
         passage, is_whole = last.episode, not last.episode.text[last.end :].strip()
         _, after = episodes.neighbours(conn, [passage.id]).get(passage.id, (None, None))
         if not is_whole or after is None or not topic.state.result.sees(after):
@@ -240,7 +234,7 @@ def _list_days(topic: Topic, kinds: Collection[Kind], is_once: bool) -> list[Ans
     calendar = word_set("lists", "calendar", language=question.language)
     is_calendar = not calendar.isdisjoint(words_of(question.text))
     if when is None and is_calendar and not topic.stems:
-        first, end = question.today, question.today + NEXT_WEEKS
+        first, end = question.today, question.today + timedelta(days=28)  # of a calendar, if the question names no time
     elif when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
     else:
@@ -274,7 +268,7 @@ def _list_next(topic: Topic, is_appointment: bool) -> list[AnswerCandidate]:
     if not topic.stems or (is_appointment and topic.is_past) or (owner is not None and owner.attribute in CONTACT):
         return []
     kinds = ("event", "task") if is_appointment else KINDS
-    least = LEAST_OF_APPOINTMENT if is_appointment else LEAST_OF_ENTRY
+    least = 0.99 if is_appointment else LEAST_OF_ENTRY  # the same, where only "when is" asks
     matches = [
         (-share, *coming, entry.episode.id, entry.start, entry)
         for entry in topic.read()

@@ -39,7 +39,6 @@ from memory.text.words import WORD, strip_accents
 from memory.time.expressions import TimeExpression
 
 MAX_FACTS = 400  # of the owner, the newest
-MAX_BEFORE = 60  # characters before a word in which its possessor is looked up
 _GENERIC = stem_set("asks", "generic")
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
 _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
@@ -133,7 +132,7 @@ class OwnerQuestion:
         self, text: str, word: re.Match[str], is_other_speaker: bool, is_first_person: bool
     ) -> bool | None:
         """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
-        before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
+        before = text[max(0, word.start() - 60) : word.start()]
         if self._forms["own"].search(before):
             is_quoted = len(_QUOTE_MARK.findall(text, 0, word.start())) % 2 == 1
             return is_other_speaker or is_quoted

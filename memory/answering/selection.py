@@ -19,9 +19,6 @@ from memory.text.predicates import refines
 from memory.text.words import document_of
 from memory.time.timestamps import to_wall
 
-MAX_COURSE = 12  # lines of a course of events
-SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
-LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
 _BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 
 
@@ -34,7 +31,7 @@ def select_best(
     near = (
         line
         for line in candidates[1:]
-        if line.features.relevance >= LEAST_RELEVANCE and line.features.late >= LEAST_LATE
+        if line.features.relevance >= 0.4 and line.features.late >= 0.1  # of a line after the best one
     )
     others = [line for line in near if line not in joined and line.score >= floor]
     selected: list[AnswerCandidate] = []
@@ -93,7 +90,7 @@ def select_by_type(
         return briefing or (list(usual) if any(line.features.covered for line in candidates) else [])
     if asked.in_order:
         values = [candidate for candidate in candidates if any(same_statement(candidate, line) for line in usual)]
-        course = list({line.shown: replace(line, earlier=False) for line in (*usual, *values)}.values())[:MAX_COURSE]
+        course = list({line.shown: replace(line, earlier=False) for line in (*usual, *values)}.values())[:12]
         usual = sorted(course, key=lambda line: (not line.also, line.newness))
     return [add_date(line) for line in usual] if asked.in_order or asked.kind == "when_changed" else list(usual)
 
@@ -133,7 +130,7 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     left, right = a.words - _stem_values(a.values), b.words - _stem_values(b.values)
     shared = left & right
     topic = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
-    return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
+    return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= 0.5
 
 
 def contradicts(line: AnswerCandidate, first: AnswerCandidate, state: AnswerState) -> bool:
