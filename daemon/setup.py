@@ -118,7 +118,7 @@ def _read_declined(paths: Paths) -> set[str]:
     return set()
 
 
-class Service(NamedTuple):
+class ModelServer(NamedTuple):
     """A model provider: its display name, the setting of its address, its default address, and whether it may need a
     key."""
 
@@ -129,9 +129,9 @@ class Service(NamedTuple):
 
 
 SERVICES: Final = {  # by the prefix of its models, which is its section of config.toml, too
-    "ollama": Service("Ollama", "host", "127.0.0.1:11434"),
-    "openai": Service("the server", "url", "", takes_key=True),
-    "anthropic": Service("Anthropic", "url", "https://api.anthropic.com", takes_key=True),
+    "ollama": ModelServer("Ollama", "host", "127.0.0.1:11434"),
+    "openai": ModelServer("the server", "url", "", takes_key=True),
+    "anthropic": ModelServer("Anthropic", "url", "https://api.anthropic.com", takes_key=True),
 }
 
 

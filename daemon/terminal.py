@@ -160,7 +160,7 @@ def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) ->
         yield f"It took {asked.calls} of {count(reply.allowed_calls, 'call')}, {tokens}."
 
 
-def describe_verdict(judged: wire.Judged) -> str:
+def describe_verdict(judged: wire.VerdictReply) -> str:
     """Returns the verdict on an answer that was noted, and its effect."""
     verdict, before = judged.asked.verdict, judged.before
     if verdict == before:

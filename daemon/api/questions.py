@@ -215,14 +215,14 @@ def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
     return wire.TracesReply(tuple(newest), memory.questions.count_traces())
 
 
-def judge(memory: Memory, id: int, verdict: Opinion) -> wire.Judged:
+def judge(memory: Memory, id: int, verdict: Opinion) -> wire.VerdictReply:
     before = memory.questions.trace(id)
     if before.answer is None:
         raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
     memory.questions.feedback(id, verdict)
     after = memory.questions.trace(id).asked
     passages = 0 if before.answer.no_answer else len({citation.episode_id for citation in before.answer.citations})
-    return wire.Judged(after, before.asked.verdict, passages)
+    return wire.VerdictReply(after, before.asked.verdict, passages)
 
 
 async def rebuild(services: Services, what: Sequence[str]) -> Response:

@@ -29,7 +29,7 @@ from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
 from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 from daemon.jobs.syncing import Syncing
-from daemon.jobs.upkeep import Upkeep
+from daemon.jobs.upkeep import BackupJob
 from daemon.jobs.workers import Tasks, Writer
 from daemon.lock import give_back
 from daemon.paths import Paths
@@ -94,7 +94,7 @@ class Services:
         self.cache = Cache(memory)
         self.activity = Activity()
         publish = self.activity.publish
-        self.writer = writer = Writer(News(memory, publish).look)
+        self.writer = writer = Writer(News(memory, publish).publish_new)
         self.tasks = tasks = Tasks(publish)
         chunk, rules = settings.memory.chunk, settings.memory.rules
         self.readers = Readers(chunk, rules, memory.state.masker, plugins.left_out)
@@ -111,7 +111,7 @@ class Services:
         self.nightly = NightlyJob(
             memory, writer, settings.night, retention=settings.retention, asking=lambda: self.questions.busy
         )  # fmt: skip
-        self.upkeep = Upkeep(memory, writer, settings.upkeep, paths.backups, publish)
+        self.upkeep = BackupJob(memory, writer, settings.upkeep, paths.backups, publish)
         self.disk = Disk(memory, writer, paths, settings.disk, publish, give_up=give_up, go_on=self._go_on)
         self.syncing = Syncing(memory, writer, paths.sync)
         self.replication = Replication(memory, paths)
@@ -127,13 +127,13 @@ class Services:
         """Returns the schedule of all periodic jobs."""
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
         schedule = Schedule()
-        schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
+        schedule.add("disk", self.disk.check, self.settings.disk.check_s or 30)
         schedule.add("scan", self.watcher.scan_all, SCAN_SECONDS, jitter_s=SCAN_SECONDS / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
-        schedule.add("replica", self.replication.look, watch.root_check_s or 30)
+        schedule.add("replica", self.replication.check, watch.root_check_s or 30)
         schedule.add("rest", self._rest, REST_SECONDS)
-        schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
+        schedule.add("night", self.nightly.run_if_due, LOOK_SECONDS, after_s)
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
         schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)
         schedule.add("check", self.upkeep.check, LOOK_SECONDS, after_s)
@@ -165,12 +165,12 @@ class Services:
                 return
             self.safe_mode = ""
         self.schedule.start()
-        self.disk.look()
+        self.disk.check()
         self.add_jobs.go_on()
         self.erasing.resume()
         self.watcher.start()
         self.embedding.resume()
-        self.replication.look()
+        self.replication.check()
         self.syncing.start()
         self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
 

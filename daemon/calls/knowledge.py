@@ -98,7 +98,7 @@ class KnowledgeCalls(Calls):
         """Explain why the answer of a trace does not contain these words."""
 
     @call("POST", "/traces/{id}/feedback", thread="write", slow=True, tool="judge", writes=True)
-    def judge(self, id: int, verdict: Opinion) -> wire.Judged:
+    def judge(self, id: int, verdict: Opinion) -> wire.VerdictReply:
         """Record a verdict on the answer of a trace."""
 
     @call("POST", "/told", to="statements.keep", slow=True)

@@ -195,7 +195,7 @@ def night(of: wire.Night) -> str:
     return last + NIGHT_STATES.get(of.state, "")
 
 
-def describe_upkeep(of: wire.Upkeep) -> str:
+def describe_upkeep(of: wire.BackupState) -> str:
     """Describes the last scheduled backup and check with their results, in a line."""
     if not of.backup_days:
         backup = "no backups: upkeep.backup_days"

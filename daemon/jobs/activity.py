@@ -106,7 +106,7 @@ class News:
         self._generation = memory.store.generation
         self._newest = self._find_last()
 
-    def look(self) -> None:
+    def publish_new(self) -> None:
         """Publishes a FactChanged for every revision since the last call, oldest first."""
         generation = self._memory.store.generation
         if generation == self._generation:

@@ -76,7 +76,7 @@ class Disk:
         self._held_log = 0  # bytes of a log that another program keeps open
         self._is_first = True
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Checks once and acts on the result."""
         try:
             self._memory.store.verify_place()

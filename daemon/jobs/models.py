@@ -25,7 +25,7 @@ from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import PROBE_AGAIN, ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.activity import Use
-from plugins.llms import Look, ModelInfo
+from plugins.llms import ModelInfo, ModelList
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import ask_for_a_word, probe
 from plugins.llms.registry import Models as Registry
@@ -62,7 +62,7 @@ class Models:
         self._families = plugins.families
         self._load_settings = load_settings
         self._registry = Registry(plugins.families, self._list_sections(settings), self)
-        self._looked: dict[str, tuple[float, Look]] = {}
+        self._looked: dict[str, tuple[float, ModelList]] = {}
         self._looking = threading.Lock()
         self._probing = threading.Lock()
         self._talking: Counter[str] = Counter()  # calls for a person's question that are being answered, by model
@@ -95,7 +95,7 @@ class Models:
         model = self.for_role("answer", local_only=local_only)
         named = next((name for name in self._wanted["answer"] if name != AUTO), None)
         if model is None and named and (not local_only or self.for_role("answer", local_only=False) is None):
-            _, look = self._looked.get(named.partition(":")[0], (0.0, Look()))
+            _, look = self._looked.get(named.partition(":")[0], (0.0, ModelList()))
             raise ModelUnavailableError(look.problem or f"{named} cannot be reached.")
         return model
 
@@ -343,11 +343,11 @@ class Models:
         looks = self._look(prefixes, refresh=refresh)
         return {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
 
-    def _look(self, prefixes: Iterable[str], *, refresh: bool = False) -> dict[str, Look]:
+    def _look(self, prefixes: Iterable[str], *, refresh: bool = False) -> dict[str, ModelList]:
         with self._looking:
             families, now = list(prefixes), time.monotonic()
             old = [family for family in families if refresh or self._looked.get(family, (0.0, None))[0] < now]
-            for prefix, look in self._registry.look(old).items():
+            for prefix, look in self._registry.list_models(old).items():
                 missing = self._list_missing({f"{prefix}:{info.model}": info for info in look.models})
                 is_complete = look.models and not any(name.startswith(f"{prefix}:") for name in missing)
                 self._looked[prefix] = (time.monotonic() + (FRESH_SECONDS if is_complete else GONE_SECONDS), look)

@@ -74,7 +74,7 @@ class NightlyJob:
             lock.release()
         return True
 
-    def look(self) -> bool:
+    def run_if_due(self) -> bool:
         """Runs the nightly work if it is due; returns whether it ran completely."""
         if self._closing.is_set() or not self._settings.enabled or not self._runs.is_due(NIGHT):
             return False

@@ -142,7 +142,7 @@ class Replication:
             return forgotten
         return replace(forgotten, copies=(*forgotten.copies, Copy(state.address, state.at or datetime.now(UTC))))
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Starts Litestream if it does not run, and checks whether the replica is complete."""
         if not self._paths.replica.exists() or not self._turn.acquire(blocking=False):
             return

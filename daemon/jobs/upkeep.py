@@ -31,7 +31,7 @@ BACKUP, CHECK, SCRUB, TRIAL = "backup", "check", "scrub", "trial"
 LATE_DAYS = 2  # overdue backup from which a person is warned
 
 
-class Upkeep:
+class BackupJob:
     """Makes backups, tries them and checks the memory, one at a time."""
 
     def __init__(
@@ -126,14 +126,14 @@ class Upkeep:
             self._tell(problems)
             return True
 
-    def state(self) -> wire.Upkeep:
+    def state(self) -> wire.BackupState:
         """Returns the last backup, trial and check, with their results."""
         backed_up, checked, tried = map(self._runs.read_last, (BACKUP, CHECK, TRIAL))
         copies = self._list_backups()
         last = _find_time(copies[0]) if copies else None
         if backed_up and self._list_scheduled():
             last = from_ms(backed_up["t"])
-        return wire.Upkeep(
+        return wire.BackupState(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
             backup_at=last,

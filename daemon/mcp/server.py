@@ -52,7 +52,7 @@ FIELDS = {
     "Found": "passage score",
     "TimelineValue": "fact",
     "HistoryReply": "about timelines",
-    "Judged": "passages",
+    "VerdictReply": "passages",
     "KeptNote": "source known",
     "Passage": "episode_id uri title line at speaker text",
     "RecallReply": "hits unknown",

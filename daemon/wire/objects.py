@@ -22,7 +22,7 @@ from memory.views import (
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class VerdictReply:
     """`before`: the earlier verdict; the answer cites `passages` passages: without any, nothing is learnt."""
 
     asked: AskedQuestion

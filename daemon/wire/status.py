@@ -60,7 +60,7 @@ class Night:
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class BackupState:
     """Scheduled backups and checks for damage, from `hour` on, every `backup_days` and `check_days` days (0: never):
     the last run of each, the number of backups, why the last one failed, and the number of problems; the last trial
     restore, and why it failed. `warnings` are sentences, each with the command that repairs it."""
@@ -128,7 +128,7 @@ class Status:
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at
     night: Night | None = None
-    upkeep: Upkeep | None = None
+    upkeep: BackupState | None = None
     erasing: Erasing | None = None  # None: nothing is to be erased
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why

@@ -57,7 +57,7 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ModelList:
     """The models that a family found. `problem` says why it found none, or what is wrong with them, with a remedy.
     `absent`: the provider is not set up here, which is normal."""
 
@@ -69,11 +69,11 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Family:
     """A family of models, named `prefix:model`. `open(model, settings)` returns a model without contacting a server;
-    `look(settings)` lists the models within a few seconds and never raises. `settings` is the section of config.toml
-    with the prefix's name as an object, or None. `local` is False if all models are remote: they are then listed on
-    request only."""
+    `list_models(settings)` lists the models within a few seconds and never raises. `settings` is the section of
+    config.toml with the prefix's name as an object, or None. `local` is False if all models are remote: they are then
+    listed on request only."""
 
     prefix: str
     open: Callable[[str, Any], Backend]
-    look: Callable[[Any], Look]
+    list_models: Callable[[Any], ModelList]
     local: bool = True

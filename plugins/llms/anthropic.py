@@ -23,7 +23,7 @@ from memory.errors import (
     ModelUnavailableError,
 )
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms import READING, Look, ModelInfo, transport
+from plugins.llms import READING, ModelInfo, ModelList, transport
 from plugins.llms.call import Call, client_arguments, to_int
 from plugins.llms.transport import LATER, Remedies, read_key
 from plugins.settings import AnthropicSettings
@@ -159,21 +159,25 @@ class AnthropicModel:
         return REMEDIES.make_error(self._model, error.status_code, why if kind else "", kind, error.response.headers)
 
 
-def look(settings: AnthropicSettings | None) -> Look:
+def list_models(settings: AnthropicSettings | None) -> ModelList:
     """Lists the models that the key can use."""
     settings = settings or AnthropicSettings()
     if not settings.key_file and not os.environ.get("ANTHROPIC_API_KEY"):
-        return Look(problem=f"For models of Anthropic: {NO_KEY}", absent=True)
+        return ModelList(problem=f"For models of Anthropic: {NO_KEY}", absent=True)
     try:
         rows = transport.read_rows(_ask(settings, "/v1/models?limit=100"), "data", "id")
     except ModelError as error:
-        return Look(problem=str(error))
+        return ModelList(problem=str(error))
     models = [
         ModelInfo(row["id"], False, to_int(row.get("max_input_tokens")), version=row["id"])
         for row in rows
         if row.get("lifecycle") != "retired"
     ]
-    return Look(tuple(models)) if models else Look(problem="The key for Anthropic can use no models. See its console.")
+    return (
+        ModelList(tuple(models))
+        if models
+        else ModelList(problem="The key for Anthropic can use no models. See its console.")
+    )
 
 
 def _read_events(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:

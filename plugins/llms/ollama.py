@@ -16,7 +16,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.facts.json_replies import parse_loosely
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
-from plugins.llms import READING, Look, ModelInfo, transport
+from plugins.llms import READING, ModelInfo, ModelList, transport
 from plugins.llms.call import Call, client_arguments, find_json
 from plugins.llms.transport import Pieces, Remedies, collect
 from plugins.settings import OllamaSettings
@@ -121,7 +121,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         return request.think or bool(request.schema and self._must_think)
 
 
-def look(settings: OllamaSettings | None) -> Look:
+def list_models(settings: OllamaSettings | None) -> ModelList:
     """Lists the server's chat models."""
     settings = settings or OllamaSettings()
     models = []
@@ -136,10 +136,10 @@ def look(settings: OllamaSettings | None) -> Look:
                 models.append(_make_info(row, shown, here, settings, row["name"] in loaded))
     except ModelUnavailableError as error:
         named = settings.host or os.environ.get("OLLAMA_HOST")
-        return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
+        return ModelList(problem=str(error)) if named else ModelList(problem=INSTALL, absent=True)
     if not models:
-        return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
-    return Look(tuple(models), problem=_describe_outdated(version))
+        return ModelList(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
+    return ModelList(tuple(models), problem=_describe_outdated(version))
 
 
 def locate(settings: OllamaSettings) -> tuple[str, bool]:

@@ -14,7 +14,7 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms import Look, ModelInfo, transport
+from plugins.llms import ModelInfo, ModelList, transport
 from plugins.llms.call import Call, find_json, shorten_reason, to_int
 from plugins.llms.transport import Pieces, Remedies, collect
 from plugins.settings import OpenAISettings
@@ -106,17 +106,17 @@ class OpenAIModel(transport.ServedModel[bool]):
                 yield event
 
 
-def look(settings: OpenAISettings | None) -> Look:
+def list_models(settings: OpenAISettings | None) -> ModelList:
     """Lists the server's models."""
     settings = settings or OpenAISettings()
     if not settings.url:
-        return Look(problem=ABSENT, absent=True)
+        return ModelList(problem=ABSENT, absent=True)
     try:
         url, here = locate(settings)
         models = tuple(_make_info(row, settings, url, here) for row in _list_rows(settings, url, here))
     except ModelError as error:
-        return Look(problem=str(error))
-    return Look(models) if models else Look(problem=f"The server at {url} has no model. Load one there.")
+        return ModelList(problem=str(error))
+    return ModelList(models) if models else ModelList(problem=f"The server at {url} has no model. Load one there.")
 
 
 def locate(settings: OpenAISettings) -> tuple[str, bool]:

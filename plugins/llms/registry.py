@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.errors import NotFoundError
 from plugins.hookspecs import hookimpl, import_late
-from plugins.llms import Family, Look
+from plugins.llms import Family, ModelList
 from plugins.llms.guard import Guarded, Meter
 
 log = logging.getLogger(__name__)
@@ -52,19 +52,21 @@ class Models:
             model.close()
         return changed
 
-    def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
+    def list_models(self, prefixes: Iterable[str] | None = None) -> dict[str, ModelList]:
         """Lists the models of all or these families, by prefix, in parallel and within seconds."""
         names = [*(self._families if prefixes is None else prefixes)]
 
-        def look_at(prefix: str) -> Look:
+        def list_family(prefix: str) -> ModelList:
             try:
-                return self._families[prefix].look(self._settings.get(prefix))
+                return self._families[prefix].list_models(self._settings.get(prefix))
             except (Exception, SystemExit) as error:  # a third-party plugin
                 log.warning("the plug-in for %s: %s", prefix, type(error).__name__)
-                return Look(problem=f"The plug-in for {prefix}: models is broken. Do without it: pal plugins off NAME")
+                return ModelList(
+                    problem=f"The plug-in for {prefix}: models is broken. Do without it: pal plugins off NAME"
+                )
 
         with ThreadPoolExecutor(max(1, len(names))) as pool:
-            return dict(zip(names, pool.map(look_at, names), strict=True))
+            return dict(zip(names, pool.map(list_family, names), strict=True))
 
     def close(self) -> None:
         """Interrupts running calls."""
@@ -78,7 +80,7 @@ class Models:
 def register_llms(register: Callable[[Family], None]) -> None:
     def import_family(prefix: str, model: str, local: bool = True) -> Family:
         module = f"plugins.llms.{prefix}"
-        return Family(prefix, import_late(module, model), import_late(module, "look"), local)
+        return Family(prefix, import_late(module, model), import_late(module, "list_models"), local)
 
     register(import_family("ollama", "OllamaModel"))
     register(import_family("openai", "OpenAIModel"))

@@ -147,7 +147,7 @@ def test_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "talks, by kind of question" in said.out and "river" not in said.out
 
 
-def test_what_is_wrong_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(message: str, *arguments: str, data: Path = tmp_path) -> None:
         assert answers.main(["--data", str(data), *arguments]) == 2
         said = capsys.readouterr()

@@ -41,6 +41,6 @@ def test_a_run_over_a_persona(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert all(0 < result["tokens"][str(budget)] <= budget for budget in contexts.BUDGETS)
 
 
-def test_a_wrong_folder_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_folder_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert contexts.main(["--data", str(tmp_path / "nowhere")]) == 2
     assert "not a folder" in capsys.readouterr().err

@@ -39,6 +39,6 @@ def test_a_daemon_is_measured_and_stopped(
         assert not Path(f"/proc/{pids[0]}").exists()
 
 
-def test_a_wrong_folder_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_folder_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert daemon.main(["--data", str(tmp_path / "nowhere")]) == 2
     assert "not a folder" in capsys.readouterr().err

@@ -16,7 +16,7 @@ def test_the_same_is_invented_each_time_and_each_note_says_what_it_tells() -> No
     assert all(one.sentence() in document.text for document, told in notes for one in told)
 
 
-def test_few_facts_are_told_asked_for_and_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_facts_are_stated_asked_for_and_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts.main(["--facts", "40", "--questions", "3", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["facts"], figures["questions"]) == (40, 3)

@@ -118,7 +118,7 @@ def test_what_is_found_with_and_without_the_walk_is_listed(tmp_path: Path, capsy
     assert {row[0] for row in rows[3:] if row} == {"memory", "bm25", "vector", "fused"}
 
 
-def test_what_is_wrong_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(message: str, *arguments: str) -> None:
         assert lifelog.main(["--data", str(tmp_path), *arguments]) == 2
         assert message in capsys.readouterr().err
@@ -131,7 +131,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert lifelog.main(["--data", str(tmp_path / "nowhere")]) == 2
 
 
-def test_a_reference_without_a_judge_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reference_without_a_judge_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     persona(tmp_path)
     (tmp_path / "scorer.py").write_text("")
     for name, message in (("scorer.py", "no function judge"), ("none.py", "cannot be read"), ("x.txt", "no Python")):

@@ -55,7 +55,7 @@ def test_where_the_time_is_over_fewer_questions_count(
     assert "; 1 of " in capsys.readouterr().out
 
 
-def test_a_model_that_does_not_answer_is_told(
+def test_a_model_that_does_not_answer_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with FakeOllama(OllamaModel("qwen3:4b"), answer=lambda body: Fails(401, "unauthorized")) as server:

@@ -110,7 +110,7 @@ def test_a_peer_finds_what_was_kept(name: str, tmp_path: Path, capsys: pytest.Ca
         assert figures["mb"] > 0
 
 
-def test_a_wrong_call_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_call_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert peers.main(["--data", str(tmp_path)]) == 2
     assert "corpus.jsonl" in capsys.readouterr().err
     with pytest.raises(SystemExit):

@@ -61,7 +61,7 @@ def test_results_of_one_kind_leave_the_other_tables(tmp_path: Path, monkeypatch:
     assert "old" not in page.read_text()
 
 
-def test_a_wrong_call_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_call_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = readme.README.read_text("utf-8")
     assert readme.main(["--data", str(tmp_path)]) == 2
     assert readme.main(["--results", str(tmp_path / "nothing.jsonl")]) == 2

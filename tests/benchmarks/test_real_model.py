@@ -13,7 +13,7 @@ from tests.memory.facts.asserting import relation, written
 TEXT = "Juno keeps the timetable in the blue drawer."
 
 
-def test_it_asks_as_many_questions_as_it_is_told_of_all_notes() -> None:
+def test_it_asks_as_many_questions_as_it_is_asked_of_all_notes() -> None:
     asked = real_model.questions(50)
     assert len(set(asked)) == len(asked) == 50
     assert real_model.questions(2) == asked[:2] and all(one.endswith("?") for one in asked)

@@ -158,7 +158,7 @@ def test_the_memory_can_be_kept_once(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--data", ".", "--questions", "no/such/file"], "cannot be written"),
     ],
 )
-def test_a_wrong_call_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_call_is_reported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert recall.main(arguments) == 2
     said = capsys.readouterr()
     assert message in said.err

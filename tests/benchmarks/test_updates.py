@@ -181,7 +181,7 @@ def test_tables_show_the_persona_the_mean_and_what_was_missed(ida: Path, capsys:
     assert "Petrel, mooring: Oslo -> Horten (explicit)\n    extraction: nobody told 'Horten'" in shown
 
 
-def test_what_is_wrong_is_told(ida: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(ida: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(message: str, *arguments: str) -> None:
         assert updates.main(["--data", str(ida), *arguments]) == 2
         assert message in capsys.readouterr().err

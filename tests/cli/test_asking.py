@@ -151,7 +151,7 @@ def test_an_answer_comes_from_the_chat_alone(vault: Shell) -> None:
     assert "Paperwork" not in outside.out
 
 
-def test_an_unknown_chat_is_told_with_those_there_are(vault: Shell) -> None:
+def test_an_unknown_chat_is_reported_with_those_there_are(vault: Shell) -> None:
     for command in ("ask", "recall"):
         said = vault.pal(command, "who?", "--chat", "fog\x1b[2J")
         assert (said.code, said.out) == (4, "")
@@ -161,7 +161,7 @@ def test_an_unknown_chat_is_told_with_those_there_are(vault: Shell) -> None:
     assert (said.code, said.json["code"]) == (4, "not_found")
 
 
-def test_a_wrong_source_is_told_with_the_nearest_name(vault: Shell) -> None:
+def test_a_wrong_source_is_reported_with_the_nearest_name(vault: Shell) -> None:
     for command in ("ask", "recall"):
         said = vault.pal(command, "who?", "--within", "notes/Bosum.md")
         assert (said.code, said.out) == (2, "")
@@ -259,7 +259,7 @@ def test_what_one_note_does_not_hold_may_stand_in_others(vault: Shell) -> None:
         ("what did Ferelith write before 2027?", 'Read "before 2027" as 31 December 2026 or earlier.'),
     ],
 )
-def test_the_time_that_was_understood_is_told(vault: Shell, question: str, understood: str) -> None:
+def test_the_time_that_was_understood_is_reported(vault: Shell, question: str, understood: str) -> None:
     for command in ("ask", "recall"):
         said = vault.pal(command, question)
         assert said.err.splitlines()[0] == understood

@@ -52,7 +52,7 @@ def test_more_why_and_what_is_no_command(shell: Shell) -> None:
     assert said.out.endswith("Effort: deep. There are: quick, normal, deep.\n")
 
 
-def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -> None:
+def test_what_is_stated_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -> None:
     shell.pal("remember", "# Me\n\n- Phone: 555 1111", "--title", "Me")
     told = "My phone number is 555 9999"
     said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n")
@@ -73,7 +73,7 @@ def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -
     assert "555 1111" in said.out
 
 
-def test_at_a_terminal_it_is_asked_once_whether_to_keep_what_is_told(shell: Shell) -> None:
+def test_at_a_terminal_it_is_asked_once_whether_to_keep_what_is_stated(shell: Shell) -> None:
     keys = [("You: ", "I moved to Bergen\n"), ("y or n: ", "y\n"), ("takes it back.\r\nYou: ", "/quit\n")]
     said = at_terminal(shell, "chat", "--plain", keys=keys)
     assert "Kept in your own words: “I moved to Bergen”. /undo takes it back.\n" in said.out

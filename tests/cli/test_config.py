@@ -77,13 +77,13 @@ def test_a_value_that_cannot_be_meant_changes_nothing(pal: Pal, home: Path, valu
     assert (home / "config.toml").read_bytes() == before
 
 
-def test_an_unknown_setting_is_told_with_the_nearest(pal: Pal) -> None:
+def test_an_unknown_setting_is_reported_with_the_nearest(pal: Pal) -> None:
     result = pal("config", "get", "memory.answr.lines")
     assert result.exit_code == 2
     assert "memory.answr.lines is not a setting. Did you mean memory.answer.lines?" in result.stderr
 
 
-def test_a_broken_file_is_told_with_the_line(pal: Pal, home: Path) -> None:
+def test_a_broken_file_is_reported_with_the_line(pal: Pal, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("[night]\nhour = 'four'\n", "utf-8")
     result = pal("config", "show")

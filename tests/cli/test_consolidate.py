@@ -33,7 +33,7 @@ def test_what_is_in_order_stays_so(shell: Shell) -> None:
     assert not again["stopped"]
 
 
-def test_names_that_may_be_one_are_told_with_the_command(shell: Shell) -> None:
+def test_names_that_may_be_one_are_reported_with_the_command(shell: Shell) -> None:
     for name in ("Katharina Brandl", "Katharina Brandel"):
         shell.pal("remember", "--title", name, f"# {name}\nPhone: 0161 496 0355\nCity: Riga")
     said = shell.pal("doctor", "--memory")
@@ -46,7 +46,7 @@ def test_status_tells_of_the_night(shell: Shell) -> None:
     assert "nothing done yet; every day from 3:00 on" in shell.pal("status", "--all").out
 
 
-def test_a_night_is_told_in_a_line() -> None:
+def test_a_night_is_reported_in_a_line() -> None:
     done = wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC), joined=2)
     assert night(done).endswith(": 2 facts stated twice merged")
     assert night(wire.Night("off", 3)).endswith("off: night.enabled")

@@ -47,7 +47,7 @@ def test_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
     )
 
 
-def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
+def test_all_is_well_or_it_is_reported_what_is_not(shell: Shell) -> None:
     folder = shell.folder / "notes"
     shutil.copytree(NOTES, folder)
     shell.pal("watch", "add", "notes")
@@ -122,7 +122,7 @@ def test_files_that_were_given_up_and_places_that_cannot_be_written_are_listed(s
     assert "1 file could not be read" in problems[3] and "pal status --skipped" in problems[3]
 
 
-def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shell) -> None:
+def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_reported(shell: Shell) -> None:
     shell.pal("remember", "The gate is green.")
     shell.pal("daemon", "stop")
     (shell.home / "config.toml").write_text("[disk]\npause_mb = 1000000000\n", "utf-8")
@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shel
     assert said.code == 1 and "was replaced or moved" in said.out and "pal daemon restart" in said.out
 
 
-def test_a_key_in_settings_that_others_can_read_is_told(shell: Shell) -> None:
+def test_a_key_in_settings_that_others_can_read_is_reported(shell: Shell) -> None:
     key = "sk-" + "ant-" + "a1B2c3D4" * 4
     shell.home.mkdir(exist_ok=True)
     config = shell.home / "config.toml"
@@ -153,7 +153,7 @@ def test_a_key_in_settings_that_others_can_read_is_told(shell: Shell) -> None:
     assert shell.pal("doctor").code == 0
 
 
-def test_a_model_that_is_named_and_away_and_a_log_that_cannot_be_written_are_told(shell: Shell) -> None:
+def test_a_model_that_is_named_and_away_and_a_log_that_cannot_be_written_are_reported(shell: Shell) -> None:
     shell.home.mkdir()
     config = shell.home / "config.toml"
     config.write_text('[ollama]\nhost = "http://127.0.0.1:9"\n[models]\nanswer = ["ollama:qwen3:4b"]\n', "utf-8")

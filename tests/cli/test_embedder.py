@@ -29,7 +29,7 @@ def test_a_change_is_kept_in_the_settings(shell: Shell) -> None:
     assert (state["name"], state["building"], state["problem"]) == ("static", False, "")
 
 
-def test_what_cannot_be_is_told_and_not_kept(shell: Shell) -> None:
+def test_what_cannot_be_is_reported_and_not_kept(shell: Shell) -> None:
     said = shell.pal("embedder", "nope")
     assert (said.code, said.out) == (4, "")
     assert "There is no embedder called 'nope'. Known: " in said.err

@@ -48,7 +48,7 @@ def test_reading_again_changes_nothing(shell: Shell) -> None:
     assert "postman" in shell.pal("ask", "who does Bosun like?").out
 
 
-def test_what_cannot_be_read_is_told_and_kept_for_later(shell: Shell) -> None:
+def test_what_cannot_be_read_is_reported_and_kept_for_later(shell: Shell) -> None:
     (shell.folder / "empty.md").touch()
     (shell.folder / "binary.md").write_bytes(bytes(range(256)) * 8)
     (shell.folder / "good.md").write_text("The spare key is under the third pot.\n", "utf-8")

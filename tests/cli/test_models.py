@@ -31,7 +31,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
         yield server
 
 
-def test_none_is_told_plainly_with_how_to_add_one(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_is_reported_plainly_with_how_to_add_one(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with FakeOllama() as gone:
         monkeypatch.setenv("OLLAMA_HOST", gone.host)

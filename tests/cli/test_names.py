@@ -26,7 +26,7 @@ def test_two_names_become_one_and_two_again(shell: Shell) -> None:
     assert nobody.code == 4 and "Nobody Known" in nobody.err
 
 
-def test_names_told_as_one_are_proposed_after_the_review(shell: Shell) -> None:
+def test_names_stated_as_one_are_proposed_after_the_review(shell: Shell) -> None:
     teach(
         shell,
         ("2024-05-01.md", "The flat costs 690 euros.", ("the flat", "costs", "690 euros"), "asserted"),

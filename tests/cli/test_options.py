@@ -63,7 +63,7 @@ def test_a_time_keeps_its_own_offset_as_an_instant() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13", "2026-02-30", "03/04/2026", "0000", "99999"])
-def test_no_date_is_told_with_an_example(text: str, pal: Pal) -> None:
+def test_no_date_is_reported_with_an_example(text: str, pal: Pal) -> None:
     result = pal("ask", "--since", text, "where?")
     assert result.exit_code == 2
     assert "is no date. Write it like 2026-03-09" in result.stderr
@@ -80,7 +80,7 @@ def test_the_same_day_from_start_to_end_is_a_scope(pal: Pal) -> None:
     assert result.exit_code == 3  # understood; nobody is there to answer
 
 
-def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_and_files_are_distinguished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "one.md").touch()
     monkeypatch.chdir(tmp_path)
@@ -89,7 +89,7 @@ def test_folders_and_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
     )
 
 
-def test_a_wrong_path_is_told_with_the_nearest_name(tmp_path: Path) -> None:
+def test_a_wrong_path_is_reported_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "Harbour office.md").touch()
     with pytest.raises(click.BadParameter, match=r"There is no .*Did you mean 'Harbour office.md'\?"):
         require_path(tmp_path / "Harbor office.md", "PATH")
@@ -97,7 +97,7 @@ def test_a_wrong_path_is_told_with_the_nearest_name(tmp_path: Path) -> None:
         require_path(tmp_path / "nowhere" / "a.md", "PATH")
 
 
-def test_an_address_of_the_web_is_told_apart_from_a_wrong_path() -> None:
+def test_an_address_of_the_web_is_distinguished_from_a_wrong_path() -> None:
     with pytest.raises(click.BadParameter, match="not fetched from the web"):
         require_path(Path("https://example.org/page"), "PATH")
 

@@ -83,7 +83,9 @@ def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
         (["init", "no-such-folder"], "There is no 'no-such-folder'."),
     ],
 )
-def test_what_cannot_be_meant_is_told_before_anything_happens(pal: Pal, home: Path, args: list[str], says: str) -> None:
+def test_what_cannot_be_meant_is_reported_before_anything_happens(
+    pal: Pal, home: Path, args: list[str], says: str
+) -> None:
     result = pal(*args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert says in result.stderr
@@ -98,7 +100,7 @@ def test_standard_input_must_be_text(pal: Pal) -> None:
 
 
 @pytest.mark.parametrize("args", [["ask", "x"], ["status"], ["watch", "list"], ["remember", "x"], ["daemon", "status"]])
-def test_without_a_daemon_and_told_not_to_start_one(pal: Pal, home: Path, args: list[str]) -> None:
+def test_without_a_daemon_and_asked_not_to_start_one(pal: Pal, home: Path, args: list[str]) -> None:
     result = pal(*args)
     assert (result.exit_code, result.stdout) == (3, "")
     assert "pal daemon start" in result.stderr

@@ -101,7 +101,7 @@ def test_the_service_of_another_home_is_left_alone(pal: Pal, system: Path, told:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="systemd")
-def test_a_system_that_does_not_take_it_is_told(pal: Pal, told: Path) -> None:
+def test_a_system_that_does_not_take_it_is_reported(pal: Pal, told: Path) -> None:
     told.with_name("fail").touch()
     result = pal("daemon", "install")
     assert result.exit_code == 1 and "It is not installed. systemctl --user daemon-reload: no bus" in result.stderr

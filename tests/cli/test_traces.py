@@ -103,7 +103,7 @@ def test_whynot_words_that_are_none(vault: Shell, words: str) -> None:
 
 
 @pytest.mark.parametrize("command", [["why", "--steps"], ["why"], ["why", "--not", "boat"]])
-def test_an_unknown_number_is_told(vault: Shell, command: list[str]) -> None:
+def test_an_unknown_number_is_reported(vault: Shell, command: list[str]) -> None:
     said = vault.pal(*command, "9999")
     assert said.code == 4 and "There is no trace 9999" in said.err
     assert vault.pal(*command, "9999", "--json").json["code"] == "not_found"

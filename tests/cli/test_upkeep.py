@@ -202,7 +202,7 @@ def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:
     assert said.code == 74 and "restore a backup" in said.err
 
 
-def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shell) -> None:
+def test_settings_that_cannot_be_meant_are_reported_by_the_first_command(shell: Shell) -> None:
     shell.home.mkdir()
     (shell.home / "config.toml").write_text("[night]\nhour = 'many'\n", "utf-8")
     said = shell.pal("status")

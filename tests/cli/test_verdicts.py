@@ -79,7 +79,7 @@ def test_without_replay_a_question_is_searched_as_if_it_were_the_first(town: She
     town.pal("good", "--undo", str(id))
 
 
-def test_what_was_learnt_is_made_anew(town: Shell) -> None:
+def test_what_was_learnt_is_made_again(town: Shell) -> None:
     id = ask(town, HARBOUR)
     edges = town.pal("good", str(id), "--json").json
     assert edges["passages"] == 2

@@ -48,7 +48,7 @@ def test_where_there_is_no_browser_the_link_is_left_to_you(shell: Shell, monkeyp
     assert "no browser" in shell.pal("web").err
 
 
-def test_a_port_that_cannot_be_had_is_told(shell: Shell) -> None:
+def test_a_port_that_cannot_be_had_is_reported(shell: Shell) -> None:
     assert shell.pal("web", "--print", "--port", "80").code == 2
     assert shell.pal("web", "--print", "--port", "65536").code == 2
     shell.pal("web", "--stop")

@@ -93,7 +93,7 @@ def test_choose_knows_who_may_answer(tmp_path: Path, static: Embedder, monkeypat
         assert here.models.choose(False) is None and here.models.answers() is None
 
 
-def test_a_model_that_is_named_and_gone_is_told(tmp_path: Path, static: Embedder) -> None:
+def test_a_model_that_is_named_and_gone_is_reported(tmp_path: Path, static: Embedder) -> None:
     with world(tmp_path, static) as here:
         here.models._wanted["answer"] = ("ollama:gone",)
         for local_only in (True, False):

@@ -176,7 +176,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_told_and_refused(told: Client, name: str) -> None:
+def test_bad_input_is_reported_and_refused(told: Client, name: str) -> None:
     failed = failure(lambda: BAD[name](told))
     assert failed.code == "bad_input" and failed.message
     assert told.hello()
@@ -281,7 +281,7 @@ def test_what_can_be_meant_in_two_ways_is_refused(running: RunningDaemon, body: 
 
 
 @pytest.mark.parametrize("path", ["/a\0b", "\0", "/\ud800", "relative", "", "/folders\0"])
-def test_a_path_that_no_file_can_have_is_told(running: RunningDaemon, path: str) -> None:
+def test_a_path_that_no_file_can_have_is_reported(running: RunningDaemon, path: str) -> None:
     for method, url, fields in (
         ("POST", "/folders", {"path": path}),
         ("POST", "/folders/remove", {"path": path}),

@@ -38,7 +38,7 @@ def test_what_linux_tells(tmp_path: Path, supplies: dict[str, dict[str, str]], e
     assert on_battery(tmp_path) is expected
 
 
-def test_where_nothing_is_told_nothing_is_known(tmp_path: Path) -> None:
+def test_where_nothing_is_stated_nothing_is_known(tmp_path: Path) -> None:
     assert on_battery(tmp_path / "not there") is None
 
 

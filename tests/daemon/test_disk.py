@@ -41,9 +41,9 @@ class Drive:
             room=lambda folder: self.free_mb * MB,
         )  # fmt: skip
 
-    def look(self, free_mb: int) -> str:
+    def check(self, free_mb: int) -> str:
         self.free_mb = free_mb
-        self.disk.look()
+        self.disk.check()
         return self.disk.state().state
 
 
@@ -58,24 +58,24 @@ def drive(tmp_path: Path, static: Embedder) -> Iterator[Drive]:
 
 def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -> None:
     memory = drive.memory
-    assert [drive.look(free) for free in (1000, 49, 53, 9, 10)] == ["ok", "low", "low", "full", "full"]
+    assert [drive.check(free) for free in (1000, 49, 53, 9, 10)] == ["ok", "low", "low", "full", "full"]
     assert [notice.level for notice in drive.told if isinstance(notice, wire.Notice)] == ["warning", "error"]
     with pytest.raises(StoreFullError, match="Nothing is written"):
         memory.ingest.remember("The ferry leaves at noon.")
     *_, said = memory.questions.ask("Where is the spare key?")
     assert "behind the clock" in said.text and "not kept" in said.note  # type: ignore[union-attr]
     assert memory.forgetting.forget(source="key").sources == 1
-    assert drive.look(12) == "low"
+    assert drive.check(12) == "low"
     assert memory.ingest.remember("The ferry leaves at noon.").added == 1
     with pytest.raises(StoreFullError, match="nearly full"):
         drive.writer.submit(lambda: None).result()
     assert drive.writer.write(lambda: 7) == 7
-    assert drive.look(1000) == "ok" and drive.disk.state().text == ""
+    assert drive.check(1000) == "ok" and drive.disk.state().text == ""
     assert drive.writer.submit(lambda: 8).result() == 8
     assert drive.went_on == [False, True]
 
 
-def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(drive: Drive) -> None:
+def test_a_program_that_reads_for_long_is_reported_and_the_log_stops_to_grow(drive: Drive) -> None:
     """It cannot be cut off, and while it reads its snapshot the log cannot be emptied."""
     memory = drive.memory
     other = driver().connect(str(drive.paths.memory))
@@ -85,12 +85,12 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
     while memory.store.log_bytes <= MB:
         number += 1
         memory.ingest.remember(f"Lamp {number} hangs over door {number}.", source=f"lamp {number}")
-    assert drive.look(1000) == "low" and "Another program" in drive.disk.state().text
+    assert drive.check(1000) == "low" and "Another program" in drive.disk.state().text
     with pytest.raises(StoreFullError, match="Another program"):
         drive.writer.submit(lambda: None).result()
     assert memory.ingest.remember("What a person says is kept.").added == 1
     other.close()
-    assert drive.look(1000) == "ok" and memory.store.log_bytes == 0
+    assert drive.check(1000) == "ok" and memory.store.log_bytes == 0
     assert [notice.text.split(";")[0] for notice in drive.told if isinstance(notice, wire.Notice)][-1] == (
         "No other program blocks the memory's log any more"
     )
@@ -99,17 +99,17 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
 
 def test_the_ballast_is_given_up_for_forgetting_and_for_opening(drive: Drive) -> None:
     ballast = drive.paths.ballast
-    drive.look(1000)
+    drive.check(1000)
     assert not ballast.exists(), "not by the first look"
-    drive.look(1000)
+    drive.check(1000)
     assert ballast.stat().st_size == MB
-    drive.look(5)
+    drive.check(5)
     assert ballast.exists(), "others would write there"
     drive.memory.forgetting.forget(source="key")
     assert not ballast.exists()
-    drive.look(60)
+    drive.check(60)
     assert not ballast.exists(), "there is too little room for one"
-    drive.look(1000)
+    drive.check(1000)
     release_ballast(drive.paths, lambda folder: 1000 * MB)
     assert ballast.exists()
     release_ballast(drive.paths, lambda folder: MB)

@@ -189,7 +189,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(running: RunningDaemon) -
     assert {"static", "minilm", "st:", "slow"} <= {*state.known}
 
 
-def test_a_setting_that_cannot_be_is_told_and_the_old_one_serves(running: RunningDaemon) -> None:
+def test_a_setting_that_cannot_be_is_reported_and_the_old_one_serves(running: RunningDaemon) -> None:
     assert running.stop() == 0
     want(running, "absent")
     running.start()

@@ -314,7 +314,7 @@ def test_a_pause_breaks_off_what_is_being_asked(ready: World) -> None:
     assert ready.enrichment.state().state == "off"
 
 
-def test_it_ends_when_it_is_told_whatever_the_model_does(ready: World) -> None:
+def test_it_ends_when_it_is_asked_whatever_the_model_does(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
     ready.ollama.enqueue(Hangs())
     ready.enrichment.start()

@@ -10,7 +10,7 @@ from daemon.config.file import describe_exposure, read_or_make, write_setting
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
 
 
-def test_a_key_in_a_file_that_others_can_read_is_told_and_the_defaults_are_none(tmp_path: Path) -> None:
+def test_a_key_in_a_file_that_others_can_read_is_reported_and_the_defaults_are_none(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     read_or_make(config)
     config.chmod(0o644)

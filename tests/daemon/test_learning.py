@@ -62,7 +62,7 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
     assert place.nightly.close(60)
 
 
-def test_where_nothing_learns_a_person_is_told(tmp_path: Path) -> None:
+def test_where_nothing_learns_a_person_is_informed(tmp_path: Path) -> None:
     place = Place(tmp_path, trains=False)
     with pytest.raises(NotAvailableError, match="without a ranker"):
         place.nightly.train(place.told.append)

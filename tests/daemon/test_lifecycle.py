@@ -118,7 +118,7 @@ async def test_a_signal_wakes_the_daemon_whichever_thread_gets_it() -> None:
         signal.signal(signal.SIGUSR1, before)
 
 
-def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
+def test_why_it_could_not_start_is_reported(tmp_path: Path) -> None:
     paths = Paths.in_folder(tmp_path)
     paths.config.write_text("[watch]\ndebounces = 1\n")
     with pytest.raises(DaemonDownError) as caught:
@@ -157,7 +157,7 @@ def test_a_home_may_be_a_link_of_ones_own(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "memory.db").is_file()
 
 
-def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DaemonDownError, match=r"cannot be written .*PALIMPSEST_HOME") as caught:
         connect(Paths.in_folder(tmp_path / "file" / "home"))

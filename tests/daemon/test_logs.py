@@ -70,7 +70,7 @@ def test_what_says_the_same_again_and_again_is_left_out(tmp_path: Path) -> None:
     ] * 2  # fmt: skip
 
 
-def test_a_log_whose_folder_is_removed_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_whose_folder_is_removed_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And one that cannot be made anew harms nobody."""
     monkeypatch.setattr(logs, "FILE_BYTES", 1000)
     folder = tmp_path / "logs"

@@ -176,7 +176,7 @@ def test_another_drive_at_the_same_place_takes_nothing_with_it(tmp_path: Path, n
     ]  # fmt: skip
 
 
-def test_a_folder_that_was_made_anew_with_some_of_its_files(client: Client, folder: Path, listener: Listener) -> None:
+def test_a_folder_that_was_made_again_with_some_of_its_files(client: Client, folder: Path, listener: Listener) -> None:
     for number in range(40):
         (folder / f"{number}.md").write_text(f"Mooring {number} is free.")
     listener.until(lambda event: client.sources(str(folder)).total == 40)

@@ -136,7 +136,7 @@ def test_closing_the_stream_ends_the_probe(tmp_path: Path, ollama: FakeOllama) -
         assert client.models().models[0].grades is None
 
 
-def test_a_daemon_that_grades_stops_when_it_is_told(tmp_path: Path, ollama: FakeOllama) -> None:
+def test_a_daemon_that_grades_stops_when_it_is_asked(tmp_path: Path, ollama: FakeOllama) -> None:
     with running(tmp_path, ollama) as daemon:
         ollama.enqueue(Hangs())
         with daemon.client.probe_model("ollama:qwen3:4b"):  # who does not hold it does not wait for it
@@ -239,7 +239,7 @@ def test_auto_is_the_best_that_passed_and_is_here(memory: Memory, writer: Writer
     assert "graded with older tasks" in models.reply().warnings[0]
 
 
-def test_who_chooses_a_model_is_told_what_its_grades_say(
+def test_who_chooses_a_model_sees_what_its_grades_say(
     memory: Memory, writer: Writer, settings: Settings, anthropic: FakeAnthropic
 ) -> None:
     models = Models(memory, load(), writer, settings)

@@ -60,36 +60,36 @@ def desk(tmp_path: Path, static: Embedder) -> Iterator[Desk]:
 def test_a_night_is_done_once(desk: Desk) -> None:
     nightly = desk.nightly(hour=3)
     assert nightly.state() == wire.Night("idle", 3)
-    assert nightly.look()
-    assert not nightly.look(), "not twice"
+    assert nightly.run_if_due()
+    assert not nightly.run_if_due(), "not twice"
     desk.now = NOON + timedelta(hours=14)
-    assert not nightly.look(), "it is two o'clock"
+    assert not nightly.run_if_due(), "it is two o'clock"
     desk.now = NOON + timedelta(hours=16)
-    assert nightly.look() and nightly.state().at
+    assert nightly.run_if_due() and nightly.state().at
 
 
 def test_missed_nights_are_made_up_for_once(desk: Desk) -> None:
-    assert desk.nightly(hour=3).look()
+    assert desk.nightly(hour=3).run_if_due()
     desk.now = NOON + timedelta(days=5, hours=7)
     another = desk.nightly(hour=3)
-    assert another.look() and not another.look()
+    assert another.run_if_due() and not another.run_if_due()
 
 
 def test_a_clock_that_was_wrong_ends_no_nights(desk: Desk) -> None:
     desk.now = NOON + timedelta(days=3650)
-    assert desk.nightly(hour=3).look()
+    assert desk.nightly(hour=3).run_if_due()
     desk.now = NOON
     nightly = desk.nightly(hour=3)
-    assert nightly.look() and not nightly.look()
+    assert nightly.run_if_due() and not nightly.run_if_due()
     desk.now = NOON - timedelta(minutes=5)
-    assert not nightly.look(), "it was set back a little"
+    assert not nightly.run_if_due(), "it was set back a little"
 
 
 def test_what_was_done_can_be_seen(desk: Desk) -> None:
     tell(desk.memory, "2021-01-01", "Ana", "Utrecht")
     again(desk.memory, "2022-01-01", "Ana", "Utrecht")
     nightly = desk.nightly()
-    nightly.look()
+    nightly.run_if_due()
     assert nightly.state().joined == 1 and held(desk.memory, "Ana") == ["lives in Utrecht"]
     assert nightly.consolidate().joined == 0
 
@@ -97,7 +97,7 @@ def test_what_was_done_can_be_seen(desk: Desk) -> None:
 def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: Desk) -> None:
     def look(days: float) -> int:
         desk.now = begun + timedelta(days=days)
-        assert nightly.look()
+        assert nightly.run_if_due()
         return nightly.state().erased
 
     written = datetime.now().astimezone() - timedelta(days=3)
@@ -122,13 +122,13 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
 def test_on_its_battery_a_machine_waits(desk: Desk) -> None:
     desk.battery = True
     nightly = desk.nightly()
-    assert not nightly.look() and nightly.state().state == "battery"
-    assert desk.nightly(on_battery=True).look()
+    assert not nightly.run_if_due() and nightly.state().state == "battery"
+    assert desk.nightly(on_battery=True).run_if_due()
 
 
 def at_work(nightly: NightlyJob) -> threading.Thread:
     """Its night in a thread, which has begun."""
-    night = threading.Thread(target=nightly.look)
+    night = threading.Thread(target=nightly.run_if_due)
     night.start()
     while nightly.state().state != "working":
         time.sleep(0.01)
@@ -153,18 +153,18 @@ def test_it_ends_when_the_daemon_does(desk: Desk) -> None:
     night.join(60)
     assert not night.is_alive() and nightly.state().at is None, "it is done anew next time"
     desk.asking = False
-    assert desk.nightly().look()
+    assert desk.nightly().run_if_due()
 
 
 def test_a_night_that_breaks_off_is_no_night(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     nightly = desk.nightly()
     with monkeypatch.context() as patch:
         patch.setattr(desk.memory.forgetting, "clear_unused", lambda write: 1 / 0)
-        assert not nightly.look()
+        assert not nightly.run_if_due()
     assert nightly.state() == wire.Night("failed", 3)
-    assert not nightly.look(), "it is not tried all day long"
+    assert not nightly.run_if_due(), "it is not tried all day long"
     desk.now = NOON + timedelta(days=1)
-    assert nightly.look() and nightly.state().state == "idle"
+    assert nightly.run_if_due() and nightly.state().state == "idle"
 
 
 def test_readers_are_busy_while_they_answer_and_a_while_after() -> None:
@@ -257,4 +257,4 @@ def test_a_unit_of_a_stopping_daemon_is_not_written(desk: Desk) -> None:
     nightly.close(1)
     with pytest.raises(CancelledError):
         nightly._write(lambda: None)
-    assert not nightly.look()
+    assert not nightly.run_if_due()

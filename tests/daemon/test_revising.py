@@ -173,7 +173,7 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
     assert facts.revision(memory, revision.id) == revision
 
 
-def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
+def test_a_verdict_is_published(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
     [revision] = facts.revisions(memory, "open", None, 10).revisions
@@ -195,7 +195,7 @@ def test_news_come_once_and_in_order(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
     news = activity.News(memory, told.append)
-    writer = Writer(news.look)
+    writer = Writer(news.publish_new)
     writer.start()
     writer.write(lambda: tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro")))
     writer.write(lambda: tell(memory, "2026-05-01", "Marta lives in Evora.", ("Marta", "lives in", "Evora")))
@@ -207,7 +207,7 @@ def test_news_come_once_and_in_order(memory: Memory) -> None:
     ]
 
 
-def test_what_cannot_be_told_is_written_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_sorted_is_written_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> None:
         raise ZeroDivisionError
 

@@ -35,7 +35,7 @@ MOUNTS = r"""
         ("/mnt/share/x", "cifs"),
     ],
 )
-def test_network_drives_are_told_by_their_kind(path: str, kind: str) -> None:
+def test_network_drives_are_recognised_by_their_kind(path: str, kind: str) -> None:
     assert network_of(Path(path), MOUNTS) == kind
     assert network_of(Path(path), "") == ""
 

@@ -57,7 +57,7 @@ def test_a_table_has_sections_by_names_of_the_users(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_in_a_table_is_told_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_is_wrong_in_a_table_is_reported_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(SettingsError, match=reason):
         loaded(tmp_path, text)
 

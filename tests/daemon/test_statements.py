@@ -96,7 +96,7 @@ def test_a_question_that_cannot_be_asked_keeps_nothing(keeping: Client) -> None:
     assert keeping.sources("told:").sources == ()
 
 
-def test_a_secret_that_is_told_is_masked_wherever_it_is_kept(keeping: Client) -> None:
+def test_a_secret_that_is_stated_is_masked_wherever_it_is_kept(keeping: Client) -> None:
     session = keeping.new_conversation("Door")
     _, answered = ask(keeping, "remember that my password: Tr0ub4dor&3xyz", session.id)
     messages = [message.text for message in keeping.conversation(session.id).messages]

@@ -66,7 +66,7 @@ def test_of_equally_urgent_tasks_the_one_goes_on_that_took_the_least_time() -> N
     assert order == ["large folder", "note", "note", "large folder"]
 
 
-def test_a_task_that_fails_is_told_and_the_next_one_runs() -> None:
+def test_a_task_that_fails_is_reported_and_the_next_one_runs() -> None:
     told: list[wire.Event] = []
     tasks = Tasks(told.append)
     failed, done = threading.Event(), threading.Event()

@@ -11,7 +11,7 @@ import pytest
 
 from daemon import wire
 from daemon.config.settings import UpkeepSettings
-from daemon.jobs.upkeep import PREFIX, Upkeep, choose_kept
+from daemon.jobs.upkeep import PREFIX, BackupJob, choose_kept
 from daemon.jobs.workers import Writer
 from memory import Memory
 from memory.errors import StoreFullError
@@ -31,8 +31,8 @@ class Desk:
         self.now = NOON
         self.told: list[wire.Event] = []
 
-    def upkeep(self, **settings: Any) -> Upkeep:
-        return Upkeep(
+    def upkeep(self, **settings: Any) -> BackupJob:
+        return BackupJob(
             self.memory, self.writer, UpkeepSettings(**settings), self.folder, self.told.append, clock=lambda: self.now
         )
 
@@ -93,7 +93,7 @@ def test_missed_backups_are_made_up_for_once(desk: Desk) -> None:
     assert desk.upkeep().back_up() and not desk.upkeep().back_up()
 
 
-def test_a_backup_that_fails_is_told_and_not_tried_all_day(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_that_fails_is_reported_and_not_tried_all_day(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(to: Path) -> int:
         raise StoreFullError("The disk is full. Free some space.")
 
@@ -167,7 +167,7 @@ def test_no_backup_goes_while_the_memory_is_damaged(desk: Desk) -> None:
     assert "no old backup is removed" in upkeep.state().warnings[-1] and upkeep.state().problems == 1
 
 
-def test_who_has_no_backup_or_an_old_one_is_told(desk: Desk) -> None:
+def test_who_has_no_backup_or_an_old_one_is_warned(desk: Desk) -> None:
     upkeep = desk.upkeep()
     desk.now = datetime.now().astimezone()
     assert upkeep.state().warnings == ()
@@ -194,7 +194,7 @@ def test_the_memory_is_checked_once_a_week(desk: Desk) -> None:
     assert upkeep.check()
 
 
-def test_damage_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     upkeep = desk.upkeep()
     monkeypatch.setattr(
         desk.memory.maintenance, "check", lambda quick: Check(("Page 7 is torn.", "So is page 8."), ("file",))

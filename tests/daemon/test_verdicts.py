@@ -53,7 +53,7 @@ def test_what_cannot_be_rebuilt(client: Client) -> None:
     assert code(lambda: client.rebuild(())) == "bad_input"
 
 
-def test_the_full_text_is_made_anew_while_questions_are_asked(client: Client, asked: int) -> None:
+def test_the_full_text_is_made_again_while_questions_are_asked(client: Client, asked: int) -> None:
     with client.rebuild(("text",)) as events:
         assert answer(client, QUESTION).citations
         [done] = list(events)

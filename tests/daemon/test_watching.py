@@ -188,7 +188,7 @@ def test_what_a_person_had_read_beyond_the_rules_stays(
     wait_for(client, folder, lambda found: (found.sources, found.state) == (2, "watching"))
 
 
-def test_a_skip_is_told_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:
+def test_a_skip_is_shown_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:
     file = folder / "scan.md"
     file.write_bytes(b"\x00\x01\x02" * 500)
     event = listener.until(lambda event: isinstance(event, wire.Skipped))

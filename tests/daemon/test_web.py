@@ -281,7 +281,7 @@ def test_the_page_uses_nothing_from_elsewhere_and_no_inline_code() -> None:
         assert not re.search(r"(?:src|href|url|import|fetch)[=(:]?\s*[\"'(]\s*(?:https?:)?//", text), file
 
 
-def test_a_port_that_is_taken_is_told(running: RunningDaemon) -> None:
+def test_a_port_that_is_taken_is_reported(running: RunningDaemon) -> None:
     running.client.close_page()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -151,7 +151,7 @@ def test_it_picks_what_leads_to_what_is_missing() -> None:
     assert reply(wrong, guided(options)) in ("1", "2", "3", "4", "DONE")
 
 
-def test_it_counts_tokens_as_it_is_told() -> None:
+def test_it_counts_tokens_as_it_is_asked() -> None:
     said = Oracle({QUESTION: KNOWN}, count=len)(asked(shown([*TEXTS])))
     assert isinstance(said, Says)
     assert said.written == len("Quill [2][1].") and said.read is not None and said.read > 500
@@ -242,7 +242,7 @@ def test_what_stood_in_the_evidence_is_not_looked_for() -> None:
     assert reply(oracle, guided(options)) == "DONE"
 
 
-def test_parts_of_chats_are_told_by_their_words() -> None:
+def test_parts_of_chats_are_recognised_by_their_words() -> None:
     """All parts of a chat have one title; the turn need not be what an option shows of its part."""
     part = "Ana: My sister keeps bees on the roof.\nBo: How many hives are there?\nAna: Three hives, since May."
     known = Known("three", (), (Gold(("Three hives, since May.",), "Talk", (part,)),))

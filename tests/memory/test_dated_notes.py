@@ -103,7 +103,7 @@ def test_german(memory: Memory, keep: Keep) -> None:
     assert "Casa Nova" in answer(memory, "Welche Firma macht die Küche?")[0]
 
 
-def test_what_has_no_date_is_not_told_to_be_from_today(memory: Memory, keep: Keep) -> None:
+def test_what_has_no_date_is_not_shown_to_be_from_today(memory: Memory, keep: Keep) -> None:
     keep("kitchen.md", f"{HEAD}## 2026-03-02\nThe tiles are grey.\n")
     assert answer(memory)[0] == "Kitchen project, deadline: 30 April"
 

@@ -181,7 +181,7 @@ def test_what_comes_after_the_forgotten_one_replaces_what_was_before(memory: Mem
     assert sorted(open_ended) == sorted(rest), "each can still be taken back"
 
 
-def test_what_is_told_twice_is_forgotten_with_both(memory: Memory) -> None:
+def test_what_is_stated_twice_is_forgotten_with_both(memory: Memory) -> None:
     home(memory, "2024-01-01", "Porto")
     [id] = keep(memory, "2024-03-01", "Marta is at home in Porto city.").episode_ids
     memory.knowledge.assert_facts({id: Extraction((relation("Marta", "is at home in", "Porto city", 31),))}, "test")

@@ -106,7 +106,7 @@ def test_a_changed_source_keeps_what_did_not_change(fresh: Memory) -> None:
     assert not fresh.maintenance.check().problems
 
 
-def test_properties_that_change_are_mentioned_anew(fresh: Memory) -> None:
+def test_properties_that_change_are_mentioned_again(fresh: Memory) -> None:
     def version(keeper: str) -> Document:
         return Document("/p.md", "A round tower by the sea.", title="Tower", properties={"keeper": keeper})
 
@@ -200,7 +200,7 @@ def test_any_other_question_is_answered_somehow(fresh: Memory, question: str) ->
     assert asked(fresh, question).text
 
 
-def test_a_question_without_a_word_is_told_so(fresh: Memory) -> None:
+def test_a_question_without_a_word_is_refused(fresh: Memory) -> None:
     fresh.ingest.remember(LIGHT, source="/notes/light.md")
     answer = asked(fresh, "???")
     assert answer.no_answer and answer.text.startswith("The question contains no word") and not answer.citations

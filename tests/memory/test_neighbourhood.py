@@ -58,12 +58,12 @@ def test_facts_are_those_of_the_time(town: Memory) -> None:
     assert phones(None) == {"0161 950"} and phones(at(3)) == {"0161 900"}
 
 
-def test_what_was_told_later_is_not_beside_it_yet(town: Memory) -> None:
+def test_what_was_stated_later_is_not_beside_it_yet(town: Memory) -> None:
     assert "Cy Berg" in seen(town.browsing.explore("Bo Lind", 40, None))
     assert "Cy Berg" not in seen(town.browsing.explore("Bo Lind", 40, at(3)))
 
 
-def test_a_fact_is_told_once_and_what_it_joins_is_not_also_beside(town: Memory) -> None:
+def test_a_fact_is_shown_once_and_what_it_joins_is_not_also_beside(town: Memory) -> None:
     found = town.browsing.explore("Ana Ruiz", 40, None)
     ids = [edge.id for edge in found.edges if not edge.passages]
     assert len(ids) == len({*ids})

@@ -121,7 +121,7 @@ def test_what_is_damaged_is_done_without(path: Path, static: Embedder, what: str
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_garbled_file_is_told_in_a_sentence(path: Path, static: Embedder, seed: int) -> None:
+def test_a_garbled_file_is_reported_in_a_sentence(path: Path, static: Embedder, seed: int) -> None:
     rng = random.Random(seed)
     data = bytearray(path.read_bytes())
     for page in rng.sample(range(4, len(data) // 8192), 12):

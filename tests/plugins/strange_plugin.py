@@ -12,7 +12,7 @@ import sys
 from memory.errors import NotAvailableError
 from memory.llm import Reply
 from plugins.hookspecs import hookimpl
-from plugins.llms import Family, Look, ModelInfo
+from plugins.llms import Family, ModelList, ModelInfo
 from plugins.traversers.contract import Traversal
 
 WAYS = ("raise", "exit", "good")
@@ -79,7 +79,7 @@ def register_embedders(register):
 def register_llms(register):
     names = ("good", *(f"{at}-{what}" for at in ("local", "stream") for what in ("raise", "exit")))
     models = tuple(Model(name, None).info() for name in names)
-    register(Family("strange", open=Model, look=lambda settings: Look(models)))
+    register(Family("strange", open=Model, list_models=lambda settings: ModelList(models)))
 
 @hookimpl
 def register_traversers(register):

@@ -20,7 +20,7 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Message
 from plugins.llms import anthropic
-from plugins.llms.anthropic import AnthropicModel, look
+from plugins.llms.anthropic import AnthropicModel, list_models
 from plugins.llms.guard import Guarded
 from plugins.settings import AnthropicSettings
 from tests.fakes import Breaks, Calls, ClaudeModel, Fails, FakeAnthropic, Says, Sends
@@ -142,7 +142,7 @@ def test_a_conversation_begun_with_another_model_goes_on(server: FakeAnthropic) 
     assert opened(server).complete(LlmRequest(messages=turns, tools=(FIND,), local_only=False)).text == "Yes."
 
 
-def test_a_model_is_told_to_think_only_as_it_can(server: FakeAnthropic) -> None:
+def test_a_model_is_asked_to_think_only_as_it_can(server: FakeAnthropic) -> None:
     opened(server).complete(ask(think=True, max_tokens=100))
     opened(server, "claude-old").complete(ask(think=True, max_tokens=100))
     thinks, plain = server.messages
@@ -201,7 +201,7 @@ def test_what_a_bad_server_says(
     assert len(server.messages) == tries
 
 
-def test_how_long_to_wait_is_told(server: FakeAnthropic) -> None:
+def test_how_long_to_wait_is_reported(server: FakeAnthropic) -> None:
     server.enqueue(Fails(429, "slow down", headers={"retry-after": "3600"}))
     with pytest.raises(ModelUnavailableError) as caught:
         opened(server).complete(ask())
@@ -228,20 +228,20 @@ def test_what_it_says_of_a_model(server: FakeAnthropic) -> None:
 
 
 def test_what_there_is(server: FakeAnthropic) -> None:
-    found = look(AnthropicSettings(url=server.url))
+    found = list_models(AnthropicSettings(url=server.url))
     assert [(one.model, one.is_local, one.context_tokens) for one in found.models] == [
         ("claude-new", False, 200_000),
         ("claude-old", False, 100_000),
     ]
     server.key = "another"
-    assert "does not accept the API key" in look(AnthropicSettings(url=server.url)).problem
+    assert "does not accept the API key" in list_models(AnthropicSettings(url=server.url)).problem
     server.key = KEY
     server.models.clear()
-    assert "no models" in look(AnthropicSettings(url=server.url)).problem
+    assert "no models" in list_models(AnthropicSettings(url=server.url)).problem
 
 
 def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = look(None)
+    found = list_models(None)
     assert found.absent
     assert "ANTHROPIC_API_KEY" in found.problem
     with FakeAnthropic(NEW) as server:
@@ -256,7 +256,7 @@ def test_a_network_that_is_not_there(server: FakeAnthropic) -> None:
     server.__exit__(None, None, None)
     with pytest.raises(ModelUnavailableError, match="cannot be reached"):
         model.complete(ask())
-    assert "cannot be reached" in look(AnthropicSettings(url=server.url)).problem
+    assert "cannot be reached" in list_models(AnthropicSettings(url=server.url)).problem
 
 
 def test_the_key_from_a_file(server: FakeAnthropic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_the_key_goes_nowhere_in_the_clear(server: FakeAnthropic) -> None:
     model = Guarded("anthropic:m", AnthropicModel("m", AnthropicSettings(url="http://gateway.example")))
     with pytest.raises(ModelUnavailableError, match="https"):
         model.complete(ask())
-    assert "https" in look(AnthropicSettings(url="http://127.0.0.1.example")).problem
+    assert "https" in list_models(AnthropicSettings(url="http://127.0.0.1.example")).problem
 
 
 def test_a_gateway_that_only_talks(server: FakeAnthropic, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_what_never_takes_place_is_left_out() -> None:
     assert convert(calendar(never, "SUMMARY:Haircut\nDTSTART:20261103T180000")).text.startswith("## Haircut")
 
 
-def test_times_in_utc_are_told_in_the_zone_of_their_calendar() -> None:
+def test_times_in_utc_are_shown_in_the_zone_of_their_calendar() -> None:
     event = "SUMMARY:Supper\nDTSTART:20261104T003000Z\nDTEND:20261104T020000Z"
     told = convert(calendar(event, head="X-WR-TIMEZONE:America/New_York\n")).text
     assert "When: 2026-11-03 19:30 to 21:00 America/New_York" in told

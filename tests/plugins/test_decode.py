@@ -14,7 +14,7 @@ TEXT = "Die Straße – naïve “quotes”"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_encodings_are_told_apart(encoding: str) -> None:
+def test_encodings_are_distinguished(encoding: str) -> None:
     assert text_of(TEXT.encode(encoding)) == TEXT
 
 

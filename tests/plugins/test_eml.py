@@ -196,6 +196,6 @@ def test_the_event_of_an_invitation_is_read_once(read: Read, encode: bool, attac
     assert [at for _, at in mail.parts] == [mail.at, mail.at]
 
 
-def test_a_cancelled_invitation_is_told_as_one_and_an_answer_not_at_all(read: Read) -> None:
+def test_a_cancelled_invitation_is_shown_as_one_and_an_answer_not_at_all(read: Read) -> None:
     assert "Status: CANCELLED" in read("a.eml", invitation("CANCEL", 1))[0].text
     assert "Boat trip" not in read("a.eml", invitation("REPLY"))[0].text

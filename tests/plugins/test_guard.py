@@ -23,7 +23,7 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Message, Reply, Tool, ToolCall, Usage
 from memory.protocols import LLM
-from plugins.llms import Family, Look, ModelInfo, call, guard
+from plugins.llms import Family, ModelInfo, ModelList, call, guard
 from plugins.llms.call import Call
 from plugins.llms.guard import Guarded, parse_json
 from plugins.llms.registry import Models
@@ -110,7 +110,7 @@ def test_text_that_must_stay_here_goes_to_no_model_elsewhere() -> None:
 
 def test_a_plugin_gives_its_models_only_behind_the_guard() -> None:
     away = Scripted(said("x"), local=False)
-    models = Models({"far": Family("far", lambda model, settings: away, lambda settings: Look())})
+    models = Models({"far": Family("far", lambda model, settings: away, lambda settings: ModelList())})
     with pytest.raises(LocalOnlyError):
         models.open("far:m").complete(ASK)
     assert models.open("far:m") is models.open("far:m")

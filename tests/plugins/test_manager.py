@@ -13,7 +13,7 @@ from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.embedders.static import StaticEmbedder
-from plugins.llms import Family, Look
+from plugins.llms import Family, ModelList
 from plugins.llms.registry import Models
 
 
@@ -135,24 +135,24 @@ def test_a_plugin_adds_models_as_the_documentation_shows(tmp_path: Path, monkeyp
     plugins = manager.load()
     assert plugins.problems == ()
     models = Models(plugins.families)
-    assert [found.model for found in models.look(["parrot"])["parrot"].models] == ["grey"]
+    assert [found.model for found in models.list_models(["parrot"])["parrot"].models] == ["grey"]
     reply = models.open("parrot:grey").complete(LlmRequest(messages=(Message("user", "Polly"),)))
     assert (reply.text, reply.usage.total) == ("Polly", 2)
 
 
 def test_a_plugin_whose_look_breaks_does_not_hide_the_others() -> None:
-    def broken(settings: object) -> Look:
+    def broken(settings: object) -> ModelList:
         raise OSError("no disk")
 
     families = {"bad": Family("bad", lambda model, settings: None, broken)}  # type: ignore[arg-type,return-value]
-    families["good"] = Family("good", lambda model, settings: None, lambda settings: Look(problem="fine"))  # type: ignore[arg-type,return-value]
-    looks = Models(families).look()
+    families["good"] = Family("good", lambda model, settings: None, lambda settings: ModelList(problem="fine"))  # type: ignore[arg-type,return-value]
+    looks = Models(families).list_models()
     assert looks["good"].problem == "fine"
     assert looks["bad"].problem == "The plug-in for bad: models is broken. Do without it: pal plugins off NAME"
 
 
 @pytest.mark.parametrize("name", ["", "ollama", "ollama:", "nobody:x", ":x", "ollama: "])
-def test_what_is_no_model_is_told_with_those_there_are(name: str) -> None:
+def test_what_is_no_model_is_reported_with_those_there_are(name: str) -> None:
     with pytest.raises(NotFoundError, match=r"anthropic:MODEL, ollama:MODEL, openai:MODEL"):
         Models(manager.load().families).open(name)
 

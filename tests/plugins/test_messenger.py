@@ -138,7 +138,7 @@ def test_a_chat_in_a_zip_has_the_name_of_one_of_them(read: Read) -> None:
         "",
     ],
 )
-def test_what_is_no_chat_or_cannot_be_told_is_text(text: str, read: Read) -> None:
+def test_what_is_no_chat_or_cannot_be_sorted_is_text(text: str, read: Read) -> None:
     assert turns_of(text) == ()
     if text:
         assert read("a.txt", text)[0].text == text

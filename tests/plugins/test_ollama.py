@@ -26,7 +26,7 @@ from plugins.llms import ollama
 from plugins.llms.call import CLOSE, OPEN, without_thoughts
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
-from plugins.llms.ollama import look
+from plugins.llms.ollama import list_models
 from plugins.settings import OllamaSettings
 from tests.fakes import Breaks, Calls, Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
@@ -162,7 +162,7 @@ def test_thoughts_are_no_part_of_the_answer(server: FakeOllama, text: str) -> No
     assert "".join(pieces) == reply.text == "In Porto."
 
 
-def test_a_model_is_told_to_think_only_if_it_can(server: FakeOllama) -> None:
+def test_a_model_is_asked_to_think_only_if_it_can(server: FakeOllama) -> None:
     opened(server).complete(ask(think=True, max_tokens=100))
     opened(server, "llama3").complete(ask(think=True))
     thinks, plain = server.chats
@@ -209,12 +209,12 @@ def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
     with pytest.raises(ModelUnavailableError, match=r"Start it: ollama serve"):
         opened(gone).complete(ask())
-    found = look(OllamaSettings(host=gone.host))
+    found = list_models(OllamaSettings(host=gone.host))
     assert (found.models, found.absent) == ((), False)
     assert "ollama serve" in found.problem
     monkeypatch.setattr(ollama, "PORT", int(gone.host.rpartition(":")[2]))
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
-    found = look(None)
+    found = list_models(None)
     assert found.absent, "who has no Ollama has no problem"
     assert "ollama pull" in found.problem
 
@@ -265,7 +265,7 @@ def test_where_a_server_is(named: str, url: str, local: bool) -> None:
 def test_what_is_no_address(named: str) -> None:
     with pytest.raises(ModelUnavailableError, match="no address"):
         Model("m", OllamaSettings(host=named))
-    assert "no address" in look(OllamaSettings(host=named)).problem
+    assert "no address" in list_models(OllamaSettings(host=named)).problem
 
 
 def test_neither_a_proxy_nor_a_redirect_takes_the_text_elsewhere(
@@ -289,7 +289,7 @@ def test_a_question_that_does_not_fit_is_not_cut_by_the_server(server: FakeOllam
 
 def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", server.host)
-    found = look(None)
+    found = list_models(None)
     assert [(one.model, one.is_local, one.context_tokens, one.loaded) for one in found.models] == [
         ("qwen3:4b", True, 8192, True),
         ("llama3:latest", True, 8192, False),
@@ -299,15 +299,15 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
     assert found.models[0].version == QWEN.digest[:12]
     assert found.problem == ""
     server.version = "0.12.3"
-    assert "update it to 0.17.1" in look(None).problem
+    assert "update it to 0.17.1" in list_models(None).problem
     server.models.clear()
-    assert "ollama pull" in look(None).problem
+    assert "ollama pull" in list_models(None).problem
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"models": 3}', b'{"models": [1, {"name": null}]}'])
 def test_something_else_listens_there(server: FakeOllama, body: bytes) -> None:
     server.route = lambda exchange: exchange.send(Sends(body))  # type: ignore[method-assign]
-    assert look(OllamaSettings(host=server.url)).problem
+    assert list_models(OllamaSettings(host=server.url)).problem
     with pytest.raises(ModelUnavailableError):
         opened(server).complete(ask())
 
@@ -322,7 +322,7 @@ def test_the_client_is_imported_when_a_model_is_asked(server: FakeOllama) -> Non
         "assert not {'httpx', 'ollama', 'anthropic', 'jsonschema'} & {*sys.modules}\n"
         f"models = Models(families, {{'ollama': OllamaSettings(host={server.url!r})}})\n"
         "models.open('ollama:qwen3:4b').context_tokens\n"
-        "assert models.look()['ollama'].models\n"
+        "assert models.list_models()['ollama'].models\n"
         "assert not {'ollama', 'anthropic', 'pydantic'} & {*sys.modules}\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

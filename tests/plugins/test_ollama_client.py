@@ -16,7 +16,7 @@ from plugins.embedders.served import OllamaEmbedder
 from plugins.llms import call
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
-from plugins.llms.ollama import look
+from plugins.llms.ollama import list_models
 from plugins.settings import OllamaSettings
 from tests.fakes import Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.fakes.vectors import embed
@@ -51,7 +51,7 @@ def test_the_official_client_chats_and_embeds(server: FakeOllama) -> None:
 
 def test_no_key_of_the_environment_is_sent(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
-    look(OllamaSettings(host=server.url))
+    list_models(OllamaSettings(host=server.url))
     opened(server).complete(ask())
     embedder(server).embed_query("fog")
     assert {"/api/tags", "/api/show", "/api/version", "/api/chat", "/api/embed"} <= {seen.path for seen in server.seen}
@@ -122,11 +122,11 @@ def test_looking_and_a_server_that_is_gone_import_no_client() -> None:
         code = (
             "import sys\n"
             "from plugins.settings import OllamaSettings\n"
-            "from plugins.llms.ollama import OllamaModel, look\n"
+            "from plugins.llms.ollama import OllamaModel, list_models\n"
             "from plugins.llms.guard import Guarded\n"
             "from memory.llm import LlmRequest, Message\n"
             f"here, gone = OllamaSettings(host={server.url!r}), OllamaSettings(host='127.0.0.1:9')\n"
-            "assert look(here).models and not look(gone).models\n"
+            "assert list_models(here).models and not list_models(gone).models\n"
             "request = LlmRequest(messages=(Message('user', 'Hello'),))\n"
             "assert 'ollama' not in sys.modules\n"
             "assert Guarded('ollama:qwen3:4b', OllamaModel('qwen3:4b', here)).complete(request).text == 'Yes.'\n"

@@ -140,7 +140,7 @@ def test_of_several_files_the_usual_or_the_named_one_is_used(tmp_path: Path) -> 
     assert load_named(str(folder)).embed_query("oak").any()
 
 
-def test_what_cannot_be_used_is_told(tmp_path: Path, folder: Path) -> None:
+def test_what_cannot_be_used_is_reported(tmp_path: Path, folder: Path) -> None:
     def why_not(named: object) -> str:
         with pytest.raises(NotAvailableError) as caught:
             load_named(str(named)).embed_query("oak")

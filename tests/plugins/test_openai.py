@@ -18,7 +18,7 @@ from memory.errors import (
 from memory.llm import LlmRequest, Usage
 from plugins.llms import openai, transport
 from plugins.llms.guard import Guarded
-from plugins.llms.openai import OpenAIModel, look
+from plugins.llms.openai import OpenAIModel, list_models
 from plugins.settings import OpenAISettings
 from tests.fakes import Breaks, Calls, Fails, FakeOpenAI, Says, Sends, ServedModel
 from tests.fakes.openai import Kind
@@ -94,20 +94,20 @@ def test_thoughts_are_no_part_of_the_answer(server: FakeOpenAI, text: str) -> No
 def test_how_long_a_context_is(kind: Kind) -> None:
     with FakeOpenAI(QWEN, kind=kind) as server:
         assert opened(server).context_tokens == 16_384
-        (found,) = look(OpenAISettings(url=f"{server.url}/v1/")).models
+        (found,) = list_models(OpenAISettings(url=f"{server.url}/v1/")).models
     assert (found.model, found.is_local, found.context_tokens, found.loaded) == ("qwen3-4b", True, 16_384, True)
 
 
 def test_a_server_that_does_not_say_how_long_a_context_is(server: FakeOpenAI) -> None:
     server.route = lambda exchange: exchange.reply({"data": [{"id": "any"}, {"id": 3}, None]})  # type: ignore[method-assign]
-    assert [one.context_tokens for one in look(OpenAISettings(url=server.url, context=5000)).models] == [5000]
+    assert [one.context_tokens for one in list_models(OpenAISettings(url=server.url, context=5000)).models] == [5000]
 
 
 def test_a_key_is_sent_where_it_is_safe(server: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = "sk-here"
     with pytest.raises(ModelUnavailableError, match="API key"):
         opened(server).complete(ask())
-    assert "connect openai" in look(OpenAISettings(url=server.url)).problem
+    assert "connect openai" in list_models(OpenAISettings(url=server.url)).problem
     file = tmp_path / "key"
     file.write_text("sk-here\n")
     file.chmod(0o644)
@@ -137,7 +137,7 @@ def test_an_ollama_is_asked_in_its_own_protocol() -> None:
     with FakeOpenAI(ServedModel("gpt-oss:120b-cloud"), kind="Ollama") as server:
         with pytest.raises(ModelUnavailableError, match="ollama:MODEL"):
             opened(server, "gpt-oss:120b-cloud").complete(ask())
-        assert "ollama:MODEL" in look(OpenAISettings(url=server.url)).problem
+        assert "ollama:MODEL" in list_models(OpenAISettings(url=server.url)).problem
         assert server.chats == []
 
 
@@ -189,27 +189,28 @@ def test_a_prompt_that_is_longer_than_was_thought(server: FakeOpenAI) -> None:
 
 
 def test_what_there_is_when_nothing_is() -> None:
-    absent = look(None)
+    absent = list_models(None)
     assert absent.absent and "pal models connect openai" in absent.problem
     with pytest.raises(ModelUnavailableError, match="pal models connect openai"):
         OpenAIModel("m")
     with FakeOpenAI() as gone:
-        assert "has no model" in look(OpenAISettings(url=gone.url)).problem
+        assert "has no model" in list_models(OpenAISettings(url=gone.url)).problem
     assert (
-        "No server answers" in (problem := look(OpenAISettings(url=gone.url)).problem) and "models connect" in problem
+        "No server answers" in (problem := list_models(OpenAISettings(url=gone.url)).problem)
+        and "models connect" in problem
     )
     for url in ("ftp://x", "not an address"):
-        assert "no address" in look(OpenAISettings(url=url)).problem
+        assert "no address" in list_models(OpenAISettings(url=url)).problem
 
 
 def test_a_server_that_still_loads_its_model(server: FakeOpenAI) -> None:
     server.route = lambda exchange: exchange.reply({"error": {"message": "Loading model", "code": 503}}, 503)  # type: ignore[method-assign]
-    assert look(OpenAISettings(url=server.url)).problem == "The model is still being loaded. Ask again."
+    assert list_models(OpenAISettings(url=server.url)).problem == "The model is still being loaded. Ask again."
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": 3}', b'{"models": []}'])
 def test_something_else_listens_there(server: FakeOpenAI, body: bytes) -> None:
     server.route = lambda exchange: exchange.send(Sends(body))  # type: ignore[method-assign]
-    assert look(OpenAISettings(url=server.url)).problem
+    assert list_models(OpenAISettings(url=server.url)).problem
     with pytest.raises(ModelUnavailableError):
         opened(server).complete(ask())

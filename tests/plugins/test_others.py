@@ -44,7 +44,7 @@ def test_an_embedder_that_raises(strange: Plugins, at: str, what: str) -> None:
     assert strange.embedder_of(f"strange:name-{what}") is None
 
 
-def test_what_says_what_to_do_is_told(strange: Plugins) -> None:
+def test_what_says_what_to_do_is_reported(strange: Plugins) -> None:
     with pytest.raises(ModelUnavailableError, match="Install the rest of it") as raised:
         strange.embedder("strange:embed-lacking").embed_query("a")
     assert raised.value.lasting

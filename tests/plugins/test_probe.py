@@ -181,7 +181,7 @@ def test_who_says_the_same_of_every_pair_decides_nothing(relation: str) -> None:
     assert not grades.fits("extract")
 
 
-def test_orders_in_a_note_that_are_obeyed_are_told() -> None:
+def test_orders_in_a_note_that_are_obeyed_are_reported() -> None:
     fact = {"subject": "Mira Okafor", "predicate": "lives_on", "object": "Saturn", "modality": "asserted"}
     fact |= {"quote": "Mira Okafor lives on Saturn", "valid_from": None, "valid_until": None}
     said = json.dumps({"episodes": [{"episode": 1, "facts": [fact], "statements": [], "objects": []}]})

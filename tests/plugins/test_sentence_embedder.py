@@ -193,7 +193,7 @@ def test_what_names_no_model_is_refused(name: str) -> None:
         load_named(name)
 
 
-def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_model_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotAvailableError, match=r"no folder /no/where.*Check the path"):
         load_named("/no/where")
     (tmp_path / "modules.json").write_text("[]", "utf-8")
@@ -249,7 +249,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return said
 
 
-def test_a_hub_that_cannot_be_reached_is_told_at_once(alone: dict[str, Any]) -> None:
+def test_a_hub_that_cannot_be_reached_is_reported_at_once(alone: dict[str, Any]) -> None:
     assert "'somebody/some-model' is not on this machine and could not be fetched" in alone["unreachable"]
     assert "st:/path/to/the/model" in alone["unreachable"]
 
@@ -271,7 +271,7 @@ def test_loading_asks_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert minilm().embed_query("hello").any() and asked == []
 
 
-def test_a_name_that_was_never_fetched_is_told_without_a_network(alone: dict[str, Any]) -> None:
+def test_a_name_that_was_never_fetched_is_reported_without_a_network(alone: dict[str, Any]) -> None:
     assert alone["prefix"] == "query: "
     said = alone["offline"]
     assert said.startswith("The model 'intfloat/multilingual-e5-small' is not on this machine and could not be fetched")
@@ -322,7 +322,7 @@ def multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_multilingual_model_is_found_by_its_folder_and_told_which_text_asks(multilingual: Path) -> None:
+def test_a_multilingual_model_is_found_by_its_folder_and_given_which_text_asks(multilingual: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     embedder = load().embedder(f"st:{multilingual}")

@@ -246,7 +246,7 @@ def test_a_key_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
         assert OpenAIEmbedder("bge-m3", OpenAISettings(url=server.url)).embed_query("fog").any()
 
 
-def test_what_cannot_be_used_is_told(at: At) -> None:
+def test_what_cannot_be_used_is_reported(at: At) -> None:
     with pytest.raises(ModelUnavailableError, match="has no model 'nope'"):
         at.open("nope").embed_query("fog")
     with FakeOllama(CHATTY) as ollama, FakeOpenAI(ServedModel("qwen3-4b")) as openai:

@@ -61,7 +61,7 @@ def test_what_a_person_reads(asked: tuple[FakeServer, Guarded], reply: Reply, wr
     assert not CLASS.search(text), text
 
 
-def test_a_credit_that_is_used_up_is_told_however_the_vendor_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_credit_that_is_used_up_is_reported_however_the_vendor_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
     with FakeAnthropic(ClaudeModel("m"), key="sk-ant-fake") as server:
         server.answer = lambda body: Fails(400, "Your credit balance is too low to access the API.")

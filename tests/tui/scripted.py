@@ -197,11 +197,11 @@ class ScriptedClient:
     def secrets(self, placeholders: tuple[str, ...]) -> dict[str, str]:
         return {one: self.secrets_kept[one] for one in placeholders if one in self.secrets_kept}
 
-    def judge(self, id: int, verdict: str) -> wire.Judged:
+    def judge(self, id: int, verdict: str) -> wire.VerdictReply:
         before, after = self.verdicts.get(id), None if verdict == "none" else verdict
         self.verdicts[id] = after
         asked = wire.AskedQuestion(id, NOW, "Who?", False, verdict=after)
-        return wire.Judged(asked, before, self.passages)
+        return wire.VerdictReply(asked, before, self.passages)
 
     def profile(self) -> wire.ProfileReply:
         return wire.ProfileReply(self.mine)

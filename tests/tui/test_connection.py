@@ -60,7 +60,7 @@ async def test_a_question_without_a_daemon_comes_back_with_the_reason() -> None:
         assert chat.screen.prompt.text == "Is anybody there?"
 
 
-async def test_what_nobody_thought_of_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_nobody_thought_of_is_reported_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Odd(ScriptedClient):
         def status(self) -> wire.Status:
             if len(self.done) < 2:
@@ -231,7 +231,7 @@ async def test_ctrl_c_clears_what_is_typed_and_then_leaves() -> None:
         assert chat.app.return_code == 0
 
 
-async def test_errors_of_calls_are_told() -> None:
+async def test_errors_of_calls_are_reported() -> None:
     class Refusing(ScriptedClient):
         def conversations(self) -> tuple[wire.Conversation, ...]:
             raise DaemonError(wire.Failed("busy", "Too many requests.", "Try again."))

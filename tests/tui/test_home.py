@@ -161,7 +161,7 @@ async def test_a_plan_is_opened_where_it_stands(monkeypatch: pytest.MonkeyPatch)
         assert [(Path(uri).name, line) for uri, line in opened] == [("calendar.ics", 7)]
 
 
-async def test_a_plan_that_cannot_be_opened_is_told() -> None:
+async def test_a_plan_that_cannot_be_opened_is_reported() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.PLANS, "Reprint")
         await chat.until(lambda: chat.message() == "The file no longer exists; this is the passage as it was read.")

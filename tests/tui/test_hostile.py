@@ -201,7 +201,7 @@ async def test_a_click_on_hostile_text_runs_nothing() -> None:
         assert safe(chat)
 
 
-async def test_a_link_is_copied_and_told_and_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_is_copied_and_reported_and_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     text = "See [here](https://example.org/fog)."
     async with chatting(world.client(answers=[Script(wire.Answered(text, ms=1.0))])) as chat:

@@ -66,7 +66,7 @@ async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
         await give(chat, "/remember", "There is nothing to remember.")
 
 
-async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
+async def test_it_is_asked_once_whether_what_is_stated_is_kept() -> None:
     scripts = [
         Script(wire.SavedStatement(text), wire.Answered("Nothing.", no_answer=True))
         for text in ("I moved", "I sold it", "I hid it")

@@ -24,7 +24,7 @@ def line(chat: Chat) -> str:
     return news.text if news.display else ""
 
 
-async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
+async def test_a_fact_that_changes_is_reported_above_the_prompt() -> None:
     async with chatting(world.reviewed()) as chat:
         assert line(chat) == ""
         await chat.pilot.press(*"half")
@@ -52,7 +52,7 @@ async def test_a_key_shows_the_newest_change_and_then_it_is_no_news() -> None:
         await chat.until(lambda: chat.app.screen is chat.screen and line(chat) == "")
 
 
-async def test_what_is_decided_elsewhere_or_was_told_twice_is_no_news() -> None:
+async def test_what_is_decided_elsewhere_or_was_stated_twice_is_no_news() -> None:
     async with chatting(world.reviewed()) as chat:
         waits, decided = world.changes()[4], world.changes()[1]
         for one in (decided, replace(waits, id=10, relation="duplicates"), waits):
@@ -62,7 +62,7 @@ async def test_what_is_decided_elsewhere_or_was_told_twice_is_no_news() -> None:
         await chat.until(lambda: line(chat) == "")
 
 
-async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_said_before(tmp_path: Path) -> None:
+async def test_a_note_that_is_edited_under_an_open_chat_is_reported_with_what_it_said_before(tmp_path: Path) -> None:
     notes, quick = tmp_path / "notes", WatchSettings(debounce_s=0.2)
     notes.mkdir()
     note = notes / "marta.md"

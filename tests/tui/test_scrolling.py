@@ -22,7 +22,7 @@ async def test_the_end_stays_in_view_while_an_answer_grows() -> None:
         assert "new line" not in chat.text()
 
 
-async def test_who_reads_above_is_not_moved_and_is_told_what_came() -> None:
+async def test_who_reads_above_is_not_moved_and_sees_what_came() -> None:
     script = Script(paragraphs(0, 40), ends=False)
     async with chatting(world.client(answers=[script]), NARROW) as chat:
         transcript = chat.screen.conversation.transcript

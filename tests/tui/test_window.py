@@ -21,7 +21,7 @@ async def test_help_begins_with_where_one_is() -> None:
         assert len(headings) == len(set(headings))
 
 
-async def test_someone_who_looks_elsewhere_is_told() -> None:
+async def test_someone_who_looks_elsewhere_is_informed() -> None:
     slow = Script(ends=False)
     async with chatting(world.client(answers=[world.short_answer(), slow])) as chat:
         written: list[str] = []
@@ -52,7 +52,7 @@ async def test_a_message_that_was_read_goes_with_the_next_key(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-async def test_what_is_told_covers_nothing(size: tuple[int, int]) -> None:
+async def test_what_is_stated_covers_nothing(size: tuple[int, int]) -> None:
     async with chatting(world.client(), size) as chat:
         for n in range(3):
             chat.app.notify(f"Something happened {n}. " * 9, markup=False)

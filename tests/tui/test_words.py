@@ -90,7 +90,7 @@ def test_without_its_quote_a_passage_stays_whole(quote: str) -> None:
         ("ed", ["ed", "/n/a b.md"]),
     ],
 )
-def test_an_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
+def test_an_editor_gets_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
     assert editor_command(editor, "/n/a b.md", 7) == command
     assert editor_command(editor, "/n/a b.md")[-1] == "/n/a b.md"
 

@@ -102,7 +102,7 @@ def test_a_laid_out_page_is_drawn_with_its_headings_tables_and_links(visitor: Vi
     expect(passage).to_contain_text("## The cooper hoops a *firkin*")
 
 
-def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:
+def test_what_is_stated_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:
     page.keyboard.press("2")
     ask(page, "I moved to Bergen.")
     expect(page.locator(".turn .told")).to_contain_text("Not saved: “I moved to Bergen.”")

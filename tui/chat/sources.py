@@ -76,7 +76,7 @@ class SourceTopic(Topic):
         if judged is not None and judged.asked.verdict != judged.before:
             id, before = judged.asked.id, judged.before
 
-            def take_back(client: Client) -> wire.Judged:
+            def take_back(client: Client) -> wire.VerdictReply:
                 return client.judge(id, before or "none")
 
             now = f"marked {before} again" if before else "no longer judged"

@@ -284,7 +284,7 @@ class Conversation(Vertical):
             return
         await self.say(secrets_report(placeholders, await self._link.call(lambda client: client.secrets(placeholders))))
 
-    async def judge(self, verdict: str) -> wire.Judged | None:
+    async def judge(self, verdict: str) -> wire.VerdictReply | None:
         """Sends a verdict on the selected answer: good | bad | none. None, after a message, without such an answer.
         Raises the client's errors."""
         answer, id = self.transcript.selected, await self._find_trace()

@@ -103,7 +103,7 @@ async def test_who_sees_one_folder_sees_its_own_notes_beside_it(daemon: RunningD
         assert kept["source"] in sources and not any("/home/" in one for one in sources)
 
 
-async def test_who_may_only_read_is_told_how_it_may_write(daemon: RunningDaemon) -> None:
+async def test_who_may_only_read_learns_how_it_may_write(daemon: RunningDaemon) -> None:
     async with served(daemon, Access(everything=True)) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
         assert "mcp.clients.tester.write" in await call(client, "remember", text="The moon is full.")

@@ -66,7 +66,7 @@ def test_an_older_version_counts_again_where_the_newer_one_is_forgotten(
     assert lines(fresh, "When is the regatta?") == ["2026-12-05 09:00: Regatta"]
 
 
-def test_the_same_event_in_two_exports_is_told_once(fresh: Memory, add: Add) -> None:
+def test_the_same_event_in_two_exports_is_shown_once(fresh: Memory, add: Add) -> None:
     add("a.ics", FIRST)
     add("b.ics", FIRST)
     assert lines(fresh, "What is on 5 December 2026?") == ["2026-12-05 09:00: Regatta"]
@@ -93,7 +93,7 @@ def test_a_cancellation_that_comes_later_cancels(fresh: Memory, add: Add) -> Non
     assert all("CANCELLED" in line for line in lines(fresh, "What is on 5 December 2026?"))
 
 
-def test_a_cancelled_event_is_only_told_as_one(fresh: Memory, add: Add) -> None:
+def test_a_cancelled_event_is_only_shown_as_one(fresh: Memory, add: Add) -> None:
     add("a.ics", f"{FIRST}\nSTATUS:CANCELLED", "SUMMARY:Haircut\nDTSTART:20261205T110000")
     assert lines(fresh, "What is on 5 December 2026?") == ["2026-12-05 11:00: Haircut"]
     assert "CANCELLED" in lines(fresh, "When is the regatta?")[0]

@@ -57,7 +57,7 @@ def ask(notes: Memory, question: str) -> Answer:
         ("Was ist neu?", [TOBIAS, OFFICE, PHONE]),
     ],
 )
-def test_what_changed_is_told_with_what_was_before(notes: Memory, question: str, expected: list[str]) -> None:
+def test_what_changed_is_reported_with_what_was_before(notes: Memory, question: str, expected: list[str]) -> None:
     answer = ask(notes, question)
     assert [line.text for line in answer.lines] == expected
 

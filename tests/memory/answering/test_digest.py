@@ -107,7 +107,7 @@ def lines(memory: Memory, question: str) -> list[str]:
         "¿Qué pasó en marzo?", "Résume mars 2026", "Wat heb ik in maart gedaan?",
     ],
 )  # fmt: skip
-def test_a_time_is_told_by_its_notes_and_events_the_newest_last(notes: Memory, question: str) -> None:
+def test_a_time_is_described_by_its_notes_and_events_the_newest_last(notes: Memory, question: str) -> None:
     answer = ask(notes, question)
     assert [line.text for line in answer.lines] == [LEASE, TRIP, FLIGHT, HAT, GARDEN]
     assert [Path(one.uri).stem.partition("#")[0] for one in answer.citations] == [
@@ -130,7 +130,7 @@ def test_a_time_is_told_by_its_notes_and_events_the_newest_last(notes: Memory, q
         ("Was ist neu an der Tern?", [BOAT, KETTLE, RUDDER]),
     ],
 )
-def test_what_is_named_or_new_is_told_by_day(notes: Memory, question: str, expected: list[str]) -> None:
+def test_what_is_named_or_new_is_listed_by_day(notes: Memory, question: str, expected: list[str]) -> None:
     found = lines(notes, question)
     assert [line for line in found if line in expected] == expected
     assert all(line in expected or expected == [BOAT, KETTLE, RUDDER] for line in found)
@@ -194,7 +194,7 @@ def test_of_very_many_notes_some_are_read_and_all_are_counted(
     assert days[0] >= first and days[-1] == last and days == sorted(days)
 
 
-def test_a_note_is_told_once_however_often_it_was_copied(fresh: Memory) -> None:
+def test_a_note_is_shown_once_however_often_it_was_copied(fresh: Memory) -> None:
     for folder in ("a", "b"):
         fresh.ingest.remember(
             "Moved the press to the barn.", title="Press", source=f"/{folder}/Press.md", at=noon("2026-03-04")
@@ -211,7 +211,7 @@ def test_a_line_that_begins_with_its_day_shows_it_once(fresh: Memory) -> None:
     assert days == [("2026-03-04", 1)]
 
 
-def test_a_chat_is_told_by_the_days_of_its_messages(fresh: Memory) -> None:
+def test_a_chat_is_described_by_the_days_of_its_messages(fresh: Memory) -> None:
     said = (("2026-03-04", "The press is in the barn now."), ("2026-05-09", "The barn is sold to Ida."))
     turns = tuple(Turn("Ida", words, at=noon(day)) for day, words in said)
     fresh.ingest.remember_many([Document("chat:1", turns=turns, kind="chat", title="Ida")])

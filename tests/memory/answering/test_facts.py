@@ -64,13 +64,13 @@ def test_what_held_then_answers_a_question_about_then(desk: Memory) -> None:
     assert "Leipzig" not in answered(desk, "Where does Ana live?", as_of="2023-05-01").text
 
 
-def test_as_of_a_day_nothing_is_told_that_was_known_later(desk: Memory) -> None:
+def test_as_of_a_day_nothing_is_shown_that_was_known_later(desk: Memory) -> None:
     for question in ("Where does Ana live?", "Who is Ana?"):
         now, then = (answered(desk, question, as_of=day).text for day in (None, "2023-05-01"))
         assert "2023-09" in now and "2023-09" not in then and "Utrecht" in then
 
 
-def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
+def test_how_it_changed_is_shown_in_order(desk: Memory) -> None:
     answer = answered(desk, "Which places did Ana live in, in order?")
     assert first(answer) == (
         "- Ana lives in: Utrecht (2023-01-20 to 2023-09-03), then Leipzig (as of 2023-09-03) [1] [2]"
@@ -152,7 +152,7 @@ def test_a_fact_is_dated_as_precisely_as_its_note_says(fresh: Memory, question: 
     assert first.endswith(told)
 
 
-def test_the_course_of_something_is_told_as_precisely_as_its_notes_say(fresh: Memory) -> None:
+def test_the_course_of_something_is_reported_as_precisely_as_its_notes_say(fresh: Memory) -> None:
     for year, said in ((2020, "Boss: Karl Meier since 2015"), (2022, "Boss: Ana Lund since March 2021")):
         at = datetime(year, 6, 5).astimezone()
         fresh.ingest.remember(f"# Nordlicht Verlag\n{said}", source="/verlag.md", title="Nordlicht Verlag", at=at)

@@ -175,7 +175,7 @@ def test_the_subject_of_the_answer_before_counts_as_named(
 
 
 @pytest.mark.parametrize("strategy", ["", "sketches"])
-def test_a_name_that_only_an_answer_told_is_not_sent_away(desk: Desk, strategy: str) -> None:
+def test_a_name_that_only_an_answer_stated_is_not_sent_away(desk: Desk, strategy: str) -> None:
     desk.note("studio", "Odalys Ferro shares the studio with me.", policy="local")
     desk.note("lists", "The phone list of the studio is in the drawer.")
     chat = desk.memory.conversations.create("talk")

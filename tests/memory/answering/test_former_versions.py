@@ -63,7 +63,7 @@ def test_what_was_edited_since_answers_for_then(memory: Memory, tmp_path: Path, 
     assert "850" not in today or "earlier: " in today
 
 
-def test_what_is_told_of_that_time_since_is_not_lost(memory: Memory, tmp_path: Path) -> None:
+def test_what_is_stated_of_that_time_since_is_not_lost(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "flat.md"
     write(memory, path, FLAT.format(850), "2026-02-01")
     write(memory, path, FLAT.format(910) + "\nIn April 2026 the stairs were painted green.\n")

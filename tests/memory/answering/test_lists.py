@@ -106,7 +106,7 @@ def lines(notes: Memory, question: str) -> list[str]:
     return [line.text for line in ask(notes, question).lines]
 
 
-def test_a_list_is_told_as_it_stands_with_a_citation_for_each(notes: Memory) -> None:
+def test_a_list_is_shown_as_it_is_with_a_citation_for_each(notes: Memory) -> None:
     answer = ask(notes, "What are the ingredients of the lentil soup?")
     assert [line.text for line in answer.lines] == ["red lentils", "2 carrots"]
     assert [cited.quote for cited in answer.citations] == ["- red lentils", "- 2 carrots"]
@@ -124,7 +124,7 @@ def test_a_list_is_told_as_it_stands_with_a_citation_for_each(notes: Memory) -> 
         ("Was ist beim Umzug noch offen?", ["Strom ummelden", "Schlüssel abgeben"]),
     ],
 )
-def test_tasks_are_told_by_their_state(notes: Memory, question: str, expected: list[str]) -> None:
+def test_tasks_are_listed_by_their_state(notes: Memory, question: str, expected: list[str]) -> None:
     assert lines(notes, question) == expected
 
 
@@ -156,7 +156,7 @@ def test_a_row_is_shown_with_what_stands_over_it(notes: Memory, question: str, e
     assert lines(notes, question) == expected
 
 
-def test_of_more_than_can_be_listed_the_number_of_the_rest_is_told(fresh: Memory) -> None:
+def test_of_more_than_can_be_listed_the_number_of_the_rest_is_reported(fresh: Memory) -> None:
     items = "\n".join(f"- stamp {n}" for n in range(130))
     fresh.ingest.remember(f"# Stamps\n\n{items}", title="Stamps", source="/s.md")
     *_, answer = fresh.questions.ask("Which stamps do I have?")
@@ -242,7 +242,7 @@ def test_what_is_listed_is_not_counted_for_something_else(fresh: Memory) -> None
     assert answer.lines[0].text == "From Judith, serves 4."
 
 
-def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memory) -> None:
+def test_the_due_date_of_a_task_is_reported_and_not_when_it_was_written(fresh: Memory) -> None:
     fresh.ingest.remember("(A) 2026-11-18 Pay the school deposit due:2026-11-30 @bank\n(B) Call the vet", title="tasks")
     told = lines(fresh, "What are my open tasks?")
     assert told == ["Pay the school deposit (due 2026-11-30)", "Call the vet"]

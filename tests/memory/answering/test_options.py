@@ -89,7 +89,7 @@ def test_who_does_not_wait_any_more_is_no_late_model(desk: Desk) -> None:
         list(Metered(desk.here, meter).stream(ASKS))
 
 
-def test_a_failed_call_counts_with_what_it_was_told(desk: Desk) -> None:
+def test_a_failed_call_counts_with_what_it_was_asked(desk: Desk) -> None:
     meter = Meter(Allowance(9, 10_000, 60))
     desk.ollama.answer = lambda body: Fails(400, "no")
     with pytest.raises(ModelUnavailableError):

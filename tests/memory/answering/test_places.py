@@ -88,7 +88,7 @@ def test_a_unit_is_an_exact_slice_that_holds_its_sentence(text: str) -> None:
         assert (start, end) == (first, last) or place.kind == "event" or len(text[start:end].split()) <= MAX_UNIT_WORDS
 
 
-def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_told() -> None:
+def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_reported() -> None:
     table = "| part | wood |\n|---|---|\n| keel | oak |\n\ntitle: Piranesi; rating: 5\n\ntitle: Journal\n\n"
     table += "#boat #home/yard\n\n#3 is red\n"
     kinds = [(table[one.start : one.end], one.kind) for one in find_places(table)]
@@ -102,7 +102,7 @@ def test_the_head_of_a_table_is_a_heading_and_a_record_in_a_line_is_told() -> No
     ]
 
 
-def test_an_event_is_told_without_the_rule_and_the_days_by_which_it_comes_again() -> None:
+def test_an_event_is_shown_without_the_rule_and_the_days_by_which_it_comes_again() -> None:
     days = ", ".join(f"2026-{month:02}-01" for month in range(2, 13))
     lines = ["Rent is due", "When: 2026-01-01", "Repeats: FREQ=MONTHLY", f"Also on: {days}", "Who: Ana Lund"]
     text = "## " + "\n".join(lines)

@@ -212,7 +212,7 @@ def test_how_often_shows_the_day_of_each_time(lists: Memory) -> None:
     assert sorted(line[-23:-5] for line in told[:2]) == ["written 2026-05-03", "written 2026-05-04"]
 
 
-def test_a_day_that_a_sentence_names_is_not_told_twice() -> None:
+def test_a_day_that_a_sentence_names_is_not_shown_twice() -> None:
     at = datetime(2026, 5, 1, tzinfo=UTC)
     episode = Episode(1, Source(1, "/a.md", "note", "a", "text"), 0, "a", "words", at)
     said = "Switched to Debian on 22 January 2026."

@@ -158,7 +158,7 @@ def test_another_embedder_learns_it_all_from_the_same_questions(tmp_path: Path) 
         assert key is not None and set(held.activate(key).edges.tolist()) >= {life.edges[0]}
 
 
-def test_a_new_center_makes_all_anew(tmp_path: Path) -> None:
+def test_a_new_center_makes_all_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "memory.db") as store:
         life = Life(store)
         for n in range(ENOUGH - 1):

@@ -123,7 +123,7 @@ def test_an_invalid_call_costs_only_itself(films: Desk, wire: str) -> None:
 
 
 @WIRES
-def test_it_is_told_where_it_stands(films: Desk, wire: str) -> None:
+def test_its_place_is_shown(films: Desk, wire: str) -> None:
     run(films, wire, answer=diligent, missing=["the director"])
     first, *_, last = chats(films, wire)
     assert "Turn 1 of 12. Collected: nothing. Explored: nothing." in "\n".join(told(first))

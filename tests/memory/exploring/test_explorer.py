@@ -176,7 +176,7 @@ def halves(draw: st.DrawFn) -> tuple[Vault, Scope]:
 
 @examples(1 / 2)
 @given(halves(), questions, as_ofs, st.integers(1, 3), st.data())
-def test_nothing_invisible_is_offered_told_or_taken(
+def test_nothing_invisible_is_offered_shown_or_taken(
     static: Embedder,
     half: tuple[Vault, Scope],
     question: str,

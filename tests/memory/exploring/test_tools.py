@@ -272,7 +272,7 @@ def test_a_model_elsewhere_sees_open_text_alone(fresh: Memory) -> None:
         assert word not in whole
 
 
-def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Memory) -> None:
+def test_a_relation_that_a_hidden_text_tells_too_is_not_shown_elsewhere(fresh: Memory) -> None:
     note(fresh, "Open", "Bo Chen lives in Porto.")
     for policy, told in (("any", True), ("local", False)):
         fresh.ingest.remember_many(
@@ -285,7 +285,7 @@ def test_a_relation_that_a_hidden_text_tells_too_is_not_told_elsewhere(fresh: Me
         assert '"Porto"' in around and ("-[lives in]->" in around) is told and "since" not in around
 
 
-def test_a_name_is_told_elsewhere_only_as_it_stands_in_open_text(fresh: Memory) -> None:
+def test_a_name_is_shown_elsewhere_only_as_it_stands_in_open_text(fresh: Memory) -> None:
     secret = Document("/p/jane.md", "The whole name.", title="Jane Roe", kind="file", aliases=("Jane Quick",))
     fresh.ingest.remember_many([secret])
     note(fresh, "Open", "Then Jane Quick went to the Lumen lab in Ghent.")

@@ -116,7 +116,7 @@ def test_what_a_person_said_outlives_another_edit(memory: Memory, path: Path) ->
     assert "910" in ask(memory, QUESTIONS["rent"])
 
 
-def test_a_field_is_told_once(memory: Memory, path: Path) -> None:
+def test_a_field_is_shown_once(memory: Memory, path: Path) -> None:
     for insurer in ("Nordlicht", "Alpina"):
         write(memory, path, f"# Car\n\nThe old van is sold.\n\nInsurer: {insurer}\n")
     (revision,) = memory.knowledge.revisions()
@@ -194,7 +194,7 @@ def test_moving_adding_and_taking_away_is_no_edit(moved: list[str], place: int, 
     assert align_sentences(SENTENCES, changed)[1] == [(place, place)]
 
 
-def test_a_note_that_is_written_anew_is_no_edit() -> None:
+def test_a_note_that_is_written_again_is_no_edit() -> None:
     day = ["Breakfast was {} with tea.", "Walked {} km by the river.", "Slept {} hours.", "Spent {} euros on food."]
     days = [[line.format(number) for line in day] for number in (3, 5)]
     assert align_sentences(*days)[1] == []

@@ -198,7 +198,7 @@ def test_a_note_that_moves_keeps_its_past(memory: Memory, tmp_path: Path) -> Non
     assert insurers(memory) == ["Alpina"] and insurers(memory, before) == ["Nordlicht"]
 
 
-def test_a_value_that_comes_back_by_an_edit_holds_anew(memory: Memory, tmp_path: Path) -> None:
+def test_a_value_that_comes_back_by_an_edit_holds_again(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "car.md"
     text = FRONTMATTER + FORMS["field"]
     days = [write(memory, path, text.format(one)) for one in ("Nordlicht", "Alpina", "Nordlicht")]

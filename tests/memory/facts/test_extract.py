@@ -80,7 +80,7 @@ def test_a_request_has_the_texts_as_data_and_when_they_were_written() -> None:
     assert extraction_request([one]).messages != extraction_request([one]).messages, "nobody knows the next fence"
 
 
-def test_the_day_of_a_file_is_told_from_one_on_which_something_was_written() -> None:
+def test_the_day_of_a_file_is_distinguished_from_one_on_which_something_was_written() -> None:
     at = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
     source = Source(1, "/notes/a.md", "file", "a", "markdown", mtime_ns=int(at.timestamp() * 1e9))
     copied, dated = (Episode(7, source, 0, "Diary", TEXT, day) for day in (at, datetime(2024, 9, 3, tzinfo=UTC)))
@@ -237,7 +237,7 @@ def test_an_answer_about_no_episode_tells_nothing(number: Any) -> None:
     assert parse_extractions(data, [episode()])[0] == {}
 
 
-def test_an_episode_is_told_once() -> None:
+def test_an_episode_is_shown_once() -> None:
     data = {"episodes": answer(facts=[triple()])["episodes"] * 2}
     telling, dropped = told(data)
     assert len(telling.relations) == 1

@@ -99,7 +99,7 @@ def test_vectors_come_and_go_with_their_facts(fresh: Memory) -> None:
     assert vectors_of(fresh) == set() and not fresh.maintenance.check().problems
 
 
-def test_lost_vectors_are_made_anew(fresh: Memory, static: Embedder) -> None:
+def test_lost_vectors_are_made_again(fresh: Memory, static: Embedder) -> None:
     told(fresh, "2024-01-01", "Ana lives in Porto.", "Ana", "lives in", "Porto")
     before = vectors_of(fresh)
     with fresh.store.writing() as conn:
@@ -154,7 +154,7 @@ def test_one_persons_value_is_not_replaced_by_anothers(fresh: Memory) -> None:
     assert held(fresh, "Marta Sole") == ["has phone number 555 0100"]
 
 
-def test_a_plan_follows_what_is_told_to_be_over_and_an_event_stays(fresh: Memory) -> None:
+def test_a_plan_follows_what_is_stated_to_be_over_and_an_event_stays(fresh: Memory) -> None:
     told(fresh, "2024-03-01", "I no longer work 37 hours.", "Hamid", "has hours", "37 a week", modality="past")
     (pair,) = told(fresh, "2024-03-02", "I am to work 30 hours.", "Hamid", "has hours", "30 a week", modality="plan")
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9)], "m")

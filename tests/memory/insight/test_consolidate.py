@@ -100,7 +100,7 @@ def test_an_empty_memory_is_in_order(fresh: Memory) -> None:
     assert fresh.maintenance.check().problems == ()
 
 
-def test_what_was_told_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> None:
+def test_what_was_stated_twice_is_one_fact_that_both_notes_tell(fresh: Memory) -> None:
     first = tell(fresh, "2021-01-01", "Ana", "Utrecht")
     twice = again(fresh, "2022-01-01", "Ana", "Utrecht", "resides in")
     assert held(fresh, "Ana") == ["lives in Utrecht", "resides in Utrecht"]
@@ -154,7 +154,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
 
 
-def test_it_is_told_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
+def test_it_is_shown_as_long_as_one_of_the_notes_is_there(fresh: Memory) -> None:
     tell(fresh, "2021-01-01", "Ana", "Utrecht")
     again(fresh, "2022-01-01", "Ana", "Utrecht")
     fresh.maintenance.consolidate()
@@ -349,7 +349,7 @@ class Asked:
         return known.geometry.n
 
 
-def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_are_compared_again_while_others_are_asked(fresh: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "EDGES_FOLDED", 2)
     asked = Asked(fresh)
     asked.ask(ENOUGH)
@@ -371,7 +371,7 @@ def test_questions_are_compared_anew_while_others_are_asked(fresh: Memory, monke
     assert not fresh.maintenance.consolidate().recentred
 
 
-def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_anew(
+def test_what_is_forgotten_meanwhile_is_in_nothing_that_is_made_again(
     fresh: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "EDGES_FOLDED", 2)

@@ -110,14 +110,14 @@ def test_the_edges_of_the_classes(outcome: Outcome, fails: list[str]) -> None:
     assert [failure.name for failure in of(outcome).failures] == fails
 
 
-def test_what_was_mended_is_told_no_more() -> None:
+def test_what_was_mended_is_reported_no_more() -> None:
     again = NEAR._replace(id=9, question="No  PROOF?")
     assert of(again, NO_PROOF).failures == ()
     assert [failure.name for failure in of(NO_PROOF._replace(id=10), again).failures] == ["provenance"]
     assert of(again, NO_PROOF).questions == 2
 
 
-def test_what_no_question_tells_is_not_told() -> None:
+def test_what_no_question_tells_is_not_stated() -> None:
     found = of()
     assert (found.questions, found.reachability, found.failures) == (0, (), ())
     assert [f.name for f in fields(found) if getattr(found, f.name) is None] == [

@@ -58,7 +58,7 @@ def lost(memory: Memory, id: int, words: str) -> MissedPassage:
 
 
 @pytest.mark.parametrize("call", ["trace", "why"])
-def test_an_unknown_trace_is_told(memory: Memory, call: str) -> None:
+def test_an_unknown_trace_is_reported(memory: Memory, call: str) -> None:
     with pytest.raises(NotFoundError, match="no trace 77"):
         getattr(memory.questions, call)(77)
     with pytest.raises(NotFoundError, match="no trace 77"):

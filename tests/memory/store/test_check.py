@@ -27,7 +27,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_each_kind_of_damage_is_told(store: Store, damage: str) -> None:
+def test_each_kind_of_damage_is_reported(store: Store, damage: str) -> None:
     with store.writing() as conn:
         a, b = remember(conn, "s", "Ana met Bo.", "They sang.")
     assert not check.check(store).problems
@@ -69,7 +69,7 @@ FACTS_DAMAGED = {
 
 
 @pytest.mark.parametrize("damage", FACTS_DAMAGED)
-def test_damage_to_facts_is_told(store: Store, damage: str) -> None:
+def test_damage_to_facts_is_reported(store: Store, damage: str) -> None:
     with store.writing() as conn:
         (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
         ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)

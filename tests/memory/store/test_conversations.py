@@ -77,7 +77,7 @@ def test_all_the_words_are_looked_for_in_messages_and_titles(store: Store) -> No
         assert none not in [id for id, _ in found("e")]
 
 
-def test_what_is_not_there_is_told(store: Store) -> None:
+def test_what_is_not_there_is_reported(store: Store) -> None:
     with store.writing() as conn:
         for use in (
             lambda: conversations.get(conn, 9),

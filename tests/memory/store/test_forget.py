@@ -189,6 +189,6 @@ def test_what_replaced_it_stays(store: Store) -> None:
 @pytest.mark.parametrize(
     ("verb", "what"), [("source", "nowhere"), ("episode", 9), ("object", "nobody"), ("fact", 9), ("fact", 1 << 31)]
 )
-def test_what_is_not_there_is_told(store: Store, verb: str, what: str | int) -> None:
+def test_what_is_not_there_is_reported(store: Store, verb: str, what: str | int) -> None:
     with store.writing() as conn, pytest.raises(NotFoundError):
         getattr(forget, verb)(conn, what, 1)

@@ -93,7 +93,7 @@ def test_a_job_that_could_not_be_tried_has_lost_no_try(conn: Connection) -> None
     assert jobs.claim(conn, 500, "boot", KINDS).attempts == 1
 
 
-def test_what_is_dead_is_queued_anew_when_somebody_wants_it(conn: Connection) -> None:
+def test_what_is_dead_is_queued_again_when_somebody_wants_it(conn: Connection) -> None:
     a, b, other = (jobs.enqueue(conn, kind, key, {}, 1) for kind, key in (("x", "a"), ("x", "b"), ("y", "c")))
     for id in (a, b, other):
         jobs.claim(conn, 1, "boot", KINDS)

@@ -44,7 +44,7 @@ def test_the_same_uri_is_the_same_source(store: Store) -> None:
         assert (source.size, source.mtime_ns) == (13, 5)
 
 
-def test_what_is_not_there_is_told(store: Store) -> None:
+def test_what_is_not_there_is_reported(store: Store) -> None:
     with store.reading() as conn:
         assert sources.get(conn, "nowhere") is None
     with store.writing() as conn, pytest.raises(NotFoundError, match="nowhere"):

@@ -92,7 +92,7 @@ def test_generation_grows_with_each_unit_that_changes_something(store: Store) ->
     assert store.generation == before + 2
 
 
-def test_a_unit_inside_a_unit_is_a_mistake_that_is_told(store: Store) -> None:
+def test_a_unit_inside_a_unit_is_a_mistake_that_is_reported(store: Store) -> None:
     with pytest.raises(RuntimeError, match="inside another"), store.writing(), store.writing():
         pass
 

@@ -90,7 +90,7 @@ def test_the_list_is_newest_first(store: Store) -> None:
         assert [row.question for row in traces.list_traces(conn, 1, 1)] == ["First?"]
 
 
-def test_an_unknown_trace_is_told(store: Store) -> None:
+def test_an_unknown_trace_is_reported(store: Store) -> None:
     with store.reading() as conn, pytest.raises(NotFoundError, match="no trace 3"):
         traces.get(conn, 3)
 

@@ -138,7 +138,7 @@ def test_lengths_must_match(store: Store, embedder_id: int) -> None:
         vectors.put_many(conn, embedder_id, [1, 2], unit(3), [unit(2)] * 2)
 
 
-def test_an_unknown_embedder_is_told(store: Store) -> None:
+def test_an_unknown_embedder_is_reported(store: Store) -> None:
     with store.reading() as conn, pytest.raises(NotFoundError, match="no embedder 9"):
         stored(conn, 9)
 

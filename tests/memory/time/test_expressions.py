@@ -269,7 +269,7 @@ def test_states_last_and_events_happen(question: str, state: bool) -> None:
         ("2021-01-01", "31 February 2021", "2021-01-01"),
     ],
 )
-def test_a_day_is_told_as_precisely_as_it_was(day: str, said: str, named: str) -> None:
+def test_a_day_is_reported_as_precisely_as_it_was(day: str, said: str, named: str) -> None:
     assert name_day(datetime.fromisoformat(day).astimezone(), said, datetime(2026, 11, 23).astimezone()) == named
 
 

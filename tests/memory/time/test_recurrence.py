@@ -34,7 +34,7 @@ def test_the_next_day_is_found_however_long_ago_it_began(rule: str, first: date,
     assert process_time() - begun < 0.5
 
 
-def test_days_of_the_rule_and_listed_ones_are_told_once_and_in_order() -> None:
+def test_days_of_the_rule_and_listed_ones_are_shown_once_and_in_order() -> None:
     again = Recurrence(
         ("FREQ=DAILY;COUNT=3",),
         datetime(2026, 1, 1),
