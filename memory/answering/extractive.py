@@ -140,9 +140,10 @@ def _select(
     if not candidates:
         return [], NO_CHAINS, True
     chains = join_with_chains(state, candidates, settings.lines - 1) if settings.chains else NO_CHAINS
-    usual = select_best(candidates, chains.candidates, settings)
-    lines, asked = select_by_type(state, candidates, usual), state.question.type
-    best = chains.chains[0] if chains.chains else None
+    lines = select_by_type(state, candidates, select_best(candidates, chains.candidates, settings))
+    if not lines:
+        return [], NO_CHAINS, True
+    asked, best = state.question.type, chains.chains[0] if chains.chains else None
     hops = best.lines if best is not None and best.states_relations() else ()
     leads_on = any(line.episode.id == lines[0].episode.id for line in hops)
     asks_one = asked.kind in ONE_THING and asked.of not in ("changed", "new") and not leads_on

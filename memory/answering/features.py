@@ -34,7 +34,7 @@ LEAST_BEST_COSINE = 0.3  # below it the nearest line is hardly nearer than the o
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
-UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # of two words
+UNRELATED_COSINE, SYNONYM_COSINE = 0.15, 0.6  # of two words: most have less than the first, "price" and "cost" 0.67
 ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean similarity (0.04 at most in Latin script), and of how many words
 
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")

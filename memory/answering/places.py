@@ -87,7 +87,7 @@ class _PlaceReader:
         self._headings: list[tuple[int, str]] = []  # by level
         self._items: list[tuple[int, str]] = []  # that may contain others, by indentation
         self._head: tuple[str, ...] = ()  # the cells of a table's head
-        self._lead = self._speaker = ""  # a line that ends with a colon; whose turn it is
+        self._lead = ""  # a line that ends with a colon
         self._continues: re.Pattern[str] | None = None  # which lines belong to the last place
         self._is_after_blank, self._in_table = True, False
         self._block = 1
@@ -129,7 +129,6 @@ class _PlaceReader:
             self._head = read_cells(text) if is_head else ()
         self._block += begins_table or not (is_item or is_row or goes_on)
         turn = _TURN.match(text)
-        self._speaker = turn[1] if turn else "" if self._is_after_blank else self._speaker
         self._lead = "" if self._is_after_blank and not is_item else self._lead
         leads = [self._lead] if self._lead else []
         above = (*(title for _, title in self._headings), *leads, *(item for _, item in self._items))
@@ -137,7 +136,8 @@ class _PlaceReader:
         kind = "filing" if kind == "text" and _is_filing(text, following) else kind
         heads, box = self._head if kind == "row" else (), str(marks["box"] or marks["sign"] or "")
         level = len(self._items)
-        self.places.append(Place(kind, *span, above, heads, self._speaker, is_item, text, box, self._block, level))
+        speaker = turn[1] if turn else ""
+        self.places.append(Place(kind, *span, above, heads, speaker, is_item, text, box, self._block, level))
         self._continues = None
         if is_item:
             self._items.append((indent, show_links(text)))

@@ -67,8 +67,8 @@ def test_a_date_and_links_only_file_what_stands_around_them(line: str) -> None:
 
 
 def test_a_turn_has_its_speaker() -> None:
-    text = "Ana: Where is it? On Monday I looked.\nand again\nassistant: In Lisbon."
-    assert [place.speaker for place in find_places(text)] == ["Ana", "Ana", "assistant"]
+    text = "Ana: Where is it? On Monday I looked.\nassistant: In Lisbon.\nThe line below a field is not its."
+    assert [place.speaker for place in find_places(text)] == ["Ana", "assistant", ""]
 
 
 def test_what_may_not_be_shown_joins_no_unit() -> None:
