@@ -18,7 +18,6 @@ from daemon.terminal import count
 
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
 CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
-NEEDS_MODEL = "Only a language model notices that a sentence changed a fact: pal models"
 HOW = (
     "To decide: pal review ID keep (the new one is right), both (both are true), "
     "old (the old one is right), undo (revert the change)."
@@ -45,18 +44,14 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     since = since or first - timedelta(days=1)
     reply = session.client.home(since, first.date().isoformat() if day else "")
     waiting = reply.review_total if day is None else 0
-    models = session.client.status().enrichment if day is None else None
-    unable = models.unable if models else ""
-    if unable and not session.as_json:
+    if day is None and (unable := session.client.status().enrichment.unable) and not session.as_json:
         output.say(unable)
     if not (reply.changed_total or reply.planned_total or reply.overdue_total or waiting):
         if session.as_json:
             output.print_json(reply)
         nothing = "No fact changed, nothing is due and nothing waits for you."
         if day is None and reply.read_total:
-            nothing += f" {count(reply.read_total, 'note')} read since: pal status --sources"
-        if models and not models.model:
-            nothing += f" {NEEDS_MODEL}"
+            nothing += f"\n{count(reply.read_total, 'note')} read since: pal status --sources"
         raise NothingFound(explain_nothing(session, nothing))
     if session.shows_json(reply):
         return

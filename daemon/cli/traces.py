@@ -27,10 +27,6 @@ from daemon.cli.show import (
 )
 from daemon.terminal import count, describe_scores, describe_verdict, flatten, path_words
 
-TOP_VISITS = 20
-_LABEL = 60
-NODES = {"episode": "passage", "object": "thing", "thesis": "sentence"}
-
 
 @click.command()
 @click.option(
@@ -58,7 +54,9 @@ def _row(of: wire.AskedQuestion) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("id", required=False, type=int)
-@click.option("--steps", is_flag=True, help="Show the stages of the search, with their times, and what it visited.")
+@click.option(
+    "--steps", is_flag=True, help="Show the stages of the search, with their times; --json shows what it visited."
+)
 @click.option("--not", "words", metavar="WORDS", help="Show why WORDS are not in the answer.")
 @json_command
 def why(session: Session, id: int | None, steps: bool, words: str | None) -> None:
@@ -98,7 +96,6 @@ def _print_trace(trace: wire.StoredTrace) -> None:
     output.print_table(
         ((f"   {step.name}", f"{step.ms:,.1f} ms", wire.describe_step(step)) for step in trace.steps), right=(1,)
     )
-    _print_visits(trace.visits)
     if (answer := trace.answer) is not None:
         _print_heading("Answer")
         output.print_text("\n".join(f"   {line}" for line in answer.text.splitlines()))
@@ -110,28 +107,6 @@ def _print_trace(trace: wire.StoredTrace) -> None:
 def _print_heading(words: str) -> None:
     click.echo()
     output.print_bold(words)
-
-
-def _print_visits(visits: tuple[wire.Visit, ...]) -> None:
-    best: dict[tuple[str, int], wire.Visit] = {}
-    for visit in visits:
-        if (before := best.get((visit.kind, visit.node_id))) is None or visit.score > before.score:
-            best[visit.kind, visit.node_id] = visit
-    ordered = sorted(best.values(), key=lambda visit: -visit.score)
-    if not ordered:
-        return
-    _print_heading("Visited")
-    output.print_table(
-        (
-            f"   {visit.score:.3f}",
-            NODES.get(visit.kind, visit.kind),
-            visit.stage,
-            visit.label[:_LABEL] or "(no title)",
-        )
-        for visit in ordered[:TOP_VISITS]
-    )
-    if len(ordered) > TOP_VISITS:
-        click.echo(f"   and {len(ordered) - TOP_VISITS:,} more; --json has all.")
 
 
 def how(trace: wire.StoredTrace) -> Iterable[str]:

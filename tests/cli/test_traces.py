@@ -55,7 +55,6 @@ def test_a_trace_shows_how_it_was_asked_its_stages_and_its_evidence(vault: Shell
     for stage in ("analyse", "text", "rank", "answer"):
         assert re.search(rf"^   {stage} +[\d,.]+ ms", out, re.MULTILINE)
     assert re.search(r"^   seed +[\d.]+ ms  found 1 thing you named$", out, re.MULTILINE)
-    assert re.search(r"^   \d\.\d{3} +thing +seed +Harbour office$", out, re.MULTILINE)
     assert "   - The harbour office is in the Customs House at 4 Quay Street. [1]" in out
     assert "[1] notes/places/Harbour office.md:7, 2025-09-12\n" in out
     assert vault.pal("why", "--steps").out == out, "without a number it is the newest"
