@@ -82,7 +82,7 @@ PARTS: dict[str, Change] = {
     "owner: examples in fences": (owner, "blank_fences", _same),
     "refusal: absent names": (extractive, "absent_names", lambda *_: ()),
     "refusal: namesakes": (confidence, "_has_namesake", _false),
-    "refusal: kind of value": (confidence, "_check_kind", lambda *_: 0.5),
+    "refusal: kind of value": (confidence, "check_kind", lambda *_: 0.5),
     "refusal: title of a passage": (confidence, "name_passage", lambda *_: ""),
     "agreement of notes": (confidence, "AGREEMENT", 0.0),
     "chains": (extractive, "join_with_chains", lambda *_: NO_CHAINS),

@@ -44,7 +44,8 @@ def today(session: Session, day: datetime | None, since: datetime | None) -> Non
     since = since or first - timedelta(days=1)
     reply = session.client.home(since, first.date().isoformat() if day else "")
     waiting = reply.review_total if day is None else 0
-    if day is None and (unable := session.client.status().enrichment.unable) and not session.as_json:
+    enrichment = session.client.status().enrichment if day is None else None
+    if enrichment and (unable := enrichment.unable) and not session.as_json:
         output.say(unable)
     if not (reply.changed_total or reply.planned_total or reply.overdue_total or waiting):
         if session.as_json:

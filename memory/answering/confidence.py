@@ -69,9 +69,15 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
 
 def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked: Sequence[AnswerCandidate]) -> bool:
     """Whether the first of the lines `shown` may be shown alone, as the answer: a fact of the owner, a line with a
-    former value, or one that is right by its measures among the `ranked` lines."""
+    former value, or one that is right by its measures among the `ranked` lines and has as many of the known
+    things that the question names as any of them."""
     if shown[0].own or any(line.earlier for line in shown[1:2]):
         return True
+    things = state.features.stem_words(" ".join(state.result.named_objects.values()))
+    is_thing = np.array([key in things for key in state.features.stems], np.bool_)
+    named = _find_names(shown[0], is_thing, state.features)
+    if any(named < _find_names(line, is_thing, state.features) for line in ranked[:MAX_CANDIDATES]):
+        return False
     measures = measure(state, shown[0], ranked)
     odds = sum(weight * measures[name] for name, weight in CLEAR.items())
     return odds >= LEAST_CLEAR and measures["asked"] >= LEAST_ASKED_CLEAR
@@ -97,7 +103,7 @@ def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerC
     is_whole = [features.coverage(line.claim) >= COMPLETE for line in (first, *rivals)]
     newer = (line for line in rivals[:MAX_COMPARED] if line.newness > first.newness)
     return {
-        "kind": _check_kind(first, features),
+        "kind": check_kind(first, features),
         "named": share_named,
         "asked": share_named * _share(near, features.shares * is_asked),
         "agreement": measure_agreement(first, ranked, features),
@@ -188,7 +194,7 @@ def contains_kind(line: AnswerCandidate, features: QueryFeatures) -> bool:
     return "date" in kinds and contains_time(shown)
 
 
-def _check_kind(line: AnswerCandidate, features: QueryFeatures) -> float:
+def check_kind(line: AnswerCandidate, features: QueryFeatures) -> float:
     """Returns 1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names
     none, a day and the note of the line has one, or a place, which needs no name."""
     question, text = features.question, _LABEL.sub("", line.claim)

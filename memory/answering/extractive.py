@@ -35,7 +35,7 @@ from memory.answering.confidence import absent_names, confidence, contains_kind,
 from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
-from memory.answering.selection import contradicts, select_best, select_by_type
+from memory.answering.selection import contradicts, lead_with_kind, select_best, select_by_type
 from memory.events import NOT_PLAIN
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
@@ -87,7 +87,7 @@ def extract_answer(
     if listed:
         selected, chains, is_clear, certainty = [*listed], NO_CHAINS, True, 1.0
     else:
-        likely = candidates if certainty >= settings.threshold else []
+        likely = lead_with_kind(candidates, state.features) if certainty >= settings.threshold else []
         selected, chains, is_clear = _select(state, likely, certainty, settings)
     asked = result.question.type
     asks_changed = asked.of in ("changed", "new") and not listed and not absent

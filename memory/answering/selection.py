@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, show_day, stems
-from memory.answering.features import AnswerState
+from memory.answering.confidence import MAX_CANDIDATES, check_kind
+from memory.answering.features import AnswerState, QueryFeatures
 from memory.facts.rules.phrases import clean
 from memory.nouns import Source
 from memory.settings import AnswerSettings
@@ -19,7 +20,19 @@ from memory.text.predicates import refines
 from memory.text.words import document_of
 from memory.time.timestamps import to_wall
 
+MAX_BELOW = 2.0  # by which a line with the kind of thing asked for may score below the first line without it
 _BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
+
+
+def lead_with_kind(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:
+    """Moves the best line with the kind of thing that the question asks for before a first line without it, if it is
+    nearly as good: "The area is 12 hectares" before "The area of the new basin"."""
+    best = lines[:MAX_CANDIDATES]
+    if best and check_kind(best[0], features) == 0:
+        near = (line for line in best if line.score >= best[0].score - MAX_BELOW)
+        if leader := next((line for line in near if check_kind(line, features) == 1), None):
+            return [leader, *(line for line in lines if line is not leader)]
+    return [*lines]
 
 
 def select_best(

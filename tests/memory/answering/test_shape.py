@@ -280,3 +280,24 @@ def test_a_row_is_shown_with_its_columns_and_never_raw() -> None:
 def test_the_only_line_with_every_word_of_the_question_is_a_clear_answer() -> None:
     text = "Marta is my sister. She paints.\n\nMarta lives in Lisbon. She keeps bees."
     assert ask_about(text, "", "Where does Marta live?").lines[0].kind == "answer"
+
+
+def test_the_line_of_another_thing_than_the_one_asked_about_is_not_clearly_the_answer() -> None:
+    recipes = {
+        "Sourdough": "Feed the starter on Fridays.\n\nOven 240, 20 min lid on, 25 min lid off.",
+        "Goulash": "Simmer three hours with the lid on.",
+        "Rhubarb cake": "300 g rhubarb\n\nBake at 170 fan for 45 minutes.",
+    }
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        for month, (title, text) in enumerate(recipes.items(), 1):
+            at = datetime(2026, 3 * month, 1, tzinfo=UTC)
+            memory.ingest.remember(f"# {title}\n\n{text}\n", title=title, source=f"/{title}.md", at=at)
+        assert ask(memory, "How long does the rhubarb cake bake?").kind == "answer"
+        assert ask(memory, "How long does the sourdough bake?").kind == "closest"
+
+
+def test_a_line_with_what_is_asked_for_comes_before_one_that_only_has_the_words() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        memory.ingest.remember("The survey of the quay wall.\n\nAuthor: Ida Lorn", title="survey", source="/survey.md")
+        memory.ingest.remember("The survey of the weir.\n\nIt was long.", title="weir", source="/weir.md")
+        assert "Ida Lorn" in ask(memory, "Who is the author of the survey of the quay wall?").lines[1].text
