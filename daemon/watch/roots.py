@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from daemon.config.settings import WatchSettings
 from daemon.watch.files import is_gone, uri_of
@@ -43,13 +43,9 @@ FEW = 2  # files that may all be deleted at once without a question
 SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
 
-class Identity(NamedTuple):
-    """The identity of a folder, independent of its path. Device numbers are not enough: two drives mounted at one place
-    in turn share one, and a drive's number changes. `born` is 0 if unknown."""
-
-    inode: int
-    volume: str
-    born: int
+Identity = tuple[int, str, int]
+"""The identity of a folder, independent of its path: inode, volume, time of birth or 0. Device numbers are not enough:
+two drives mounted at one place in turn share one, and a drive's number changes."""
 
 
 @dataclass
@@ -84,7 +80,7 @@ class Root:
         """Returns the root from stored `options`. An identity in an old format is dropped: then the files identify the
         folder."""
         identity = options.get("identity") or ()
-        known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
+        known_as = tuple(identity) if len(identity) == 3 else None
         tags, mounts, named = (tuple(options.get(name, ())) for name in ("tags", "mounts", "named"))
         is_held, settled = options.get("held", False), options.get("settled", 0)
         return cls(path, ignore, policy, known_as, tags, is_held, settled, mounts, named)
@@ -121,7 +117,7 @@ def identify(path: Path) -> Identity | None:
         if not stat.S_ISDIR(status.st_mode):
             return None
         os.scandir(path).close()
-        return Identity(status.st_ino, _find_volume(path, status.st_dev), int(getattr(status, "st_birthtime", 0)))
+        return status.st_ino, _find_volume(path, status.st_dev), int(getattr(status, "st_birthtime", 0))
     except OSError:
         return None
 

@@ -28,6 +28,7 @@ from memory.errors import (
     ModelError,
     ModelTimeoutError,
     ModelUnavailableError,
+    OverBudgetError,
 )
 from memory.protocols import Vectors
 from plugins.embedders.model import ModelEmbedder, choose_dimension, family_prefixes, parse_name, write_identity
@@ -137,7 +138,7 @@ class ServedEmbedder(ModelEmbedder):
         for tries_left in reversed(range(TRIES)):
             try:
                 return self._check_vectors(self._try(texts, self._limits), len(texts))
-            except _TooLongError:
+            except OverBudgetError:
                 return np.concatenate([self._embed_shortened(text) for text in texts])
             except (ModelUnavailableError, MalformedOutputError) as error:
                 if not tries_left or (isinstance(error, ModelUnavailableError) and error.lasting):
@@ -149,7 +150,7 @@ class ServedEmbedder(ModelEmbedder):
         while True:
             try:
                 return self._check_vectors(self._try([text], self._limits), 1)
-            except _TooLongError:
+            except OverBudgetError:
                 if len(text) <= SHORTEST_CHARS:
                     raise
                 text = text[: len(text) // 2]
@@ -196,7 +197,7 @@ class ServedEmbedder(ModelEmbedder):
     def _make_error(self, status: int, why: str) -> ModelError:
         why = shorten_reason(why)
         if status in (400, 413, 422, 500) and any(words in why.lower() for words in TOO_LONG):
-            return _TooLongError(f"A text is too long for {self._model} ({why}).")
+            return OverBudgetError(f"A text is too long for {self._model} ({why}).")
         return ModelUnavailableError(
             f"The server of {self.family}:{self._model} gives no vectors ({status}: {why}). See its log, or use another"
             " model: pal embedder",
@@ -207,10 +208,6 @@ class ServedEmbedder(ModelEmbedder):
     def _request_vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
         """Requests the vectors once, in the order of the texts. Raises ModelError, httpx.HTTPError, OSError, and other
         errors for an invalid reply."""
-
-
-class _TooLongError(ModelError):
-    """A text exceeds the model's limit."""
 
 
 class OllamaEmbedder(ServedEmbedder):

@@ -162,7 +162,7 @@ def many(folder: Path, files: int) -> Path:
 
 def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     shell.pal("daemon", "start")
-    many(shell.folder / "many", 120)  # more than are read until the signal comes
+    many(shell.folder / "many", 60)  # more than are read until the signal comes
     process = shell.process("add", "many", "--json")
     assert process.stdout is not None
     first = process.stdout.readline()
@@ -176,8 +176,8 @@ def test_control_c_ends_the_command_and_not_the_reading(shell: Shell) -> None:
     # the same again waits for what is under way, and finds nothing left to do
     done = shell.pal("add", "many", "--json").lines[-1]
     assert done["type"] == "Added"
-    assert done["sources"] + done["unchanged"] == 120
-    assert shell.pal("status", "--json").json["stats"]["sources"] == 120
+    assert done["sources"] + done["unchanged"] == 60
+    assert shell.pal("status", "--json").json["stats"]["sources"] == 60
 
 
 def test_what_was_remembered_in_one_line_is_the_answer(shell: Shell) -> None:

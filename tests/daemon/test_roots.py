@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.watch.roots import Identity, Root, identify, network_of
+from daemon.watch.roots import Root, identify, network_of
 from daemon.watch.walking import Ignore
 
 MOUNTS = r"""
@@ -54,7 +54,7 @@ def test_a_folder_is_known_by_what_it_is_and_not_by_its_name(tmp_path: Path) -> 
 
 def test_what_is_known_outlives_the_process(tmp_path: Path) -> None:
     ignore = Ignore(tmp_path, [], [])
-    root = Root(tmp_path, ignore, "any", Identity(2, "a-volume", 0), ("boat",), held=True, settled=99)
+    root = Root(tmp_path, ignore, "any", (2, "a-volume", 0), ("boat",), held=True, settled=99)
     options = json.loads(json.dumps(root.options))
     again = Root.from_options(tmp_path, "any", options, ignore)
     assert (again.known_as, again.tags, again.held, again.settled) == (root.known_as, ("boat",), True, 99)
