@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from memory.answering.chains import ExtractiveAnswer
 from memory.answering.confidence import find_unknown_names
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AskOptions
+from memory.answering.selection import ExtractiveAnswer
 from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
 from memory.protocols import Embedder

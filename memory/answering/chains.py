@@ -1,5 +1,4 @@
-"""Chains: the lines that lead, hop by hop, from what a question names to its answer (multi-hop evidence, after ReG);
-and an answer as lines with their citations.
+"""Chains: the lines that lead, hop by hop, from what a question names to its answer (multi-hop evidence, after ReG).
 
 "Where was the director of X born?" is answered by two lines: that Y directed X, and where Y was born. The second shares
 only "born" with the question, so its own score is low. Therefore each of the best candidates is taken as a statement
@@ -13,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, stems, titling_objects
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.nouns import Answer, Citation, Step, Token
+from memory.nouns import Citation
 from memory.store import graph as stored
 
 MAX_HOPS = 3
@@ -284,35 +283,3 @@ def _read_statements(
         rarest = sorted(objects, key=lambda object: (object not in roots, -weights[object], object))
         statements.append(Statement(place, about, tuple(rarest[:8]), (score - low) / width))  # the rarest
     return [labels[node] for node in named], weights, statements, roots
-
-
-Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractiveAnswer:
-    """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
-    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
-
-    answer: Answer
-    lines: tuple[Line, ...]
-    step: Step
-    candidates: tuple[AnswerCandidate, ...] = ()
-    is_digest: bool = False
-    chains: tuple[ShownChain, ...] = ()
-
-
-def make_answer(lines: Sequence[Line], confidence: float) -> Answer:
-    """An answer of these lines, numbered, with their citations."""
-    events = list(stream_lines(lines))
-    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
-    citations = tuple(event for event in events if isinstance(event, Citation))
-    return Answer(text, citations, confidence=confidence)
-
-
-def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers, which start after the offset, after its citations."""
-    for text, cited in lines:
-        numbered = [replace(citation, n=citation.n + behind) for citation in cited]
-        yield from numbered
-        yield Token(" ".join([text, *(f"[{citation.n}]" for citation in numbered)]) + "\n")

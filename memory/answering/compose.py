@@ -22,11 +22,11 @@ from functools import partial
 from memory.answering import context as evidence
 from memory.answering import grounding
 from memory.answering.candidates import cite, stems
-from memory.answering.chains import ExtractiveAnswer, stream_lines
 from memory.answering.context import EvidencePiece, PromptContext
 from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, WORD_FOR_WORD, stream_extractive
 from memory.answering.grounding import NO_ANSWER, REFUSAL_MARKS, Problem
 from memory.answering.options import AskOptions
+from memory.answering.selection import ExtractiveAnswer, stream_lines
 from memory.errors import (
     LocalOnlyError,
     MalformedOutputError,

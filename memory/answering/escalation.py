@@ -22,7 +22,6 @@ from time import perf_counter
 from memory.answering import compose
 from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.chains import ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import (
     MAX_PASSAGES_MORE,
@@ -34,6 +33,7 @@ from memory.answering.context import (
 )
 from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
+from memory.answering.selection import ExtractiveAnswer
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent

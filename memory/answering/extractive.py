@@ -21,21 +21,21 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by, drop_paraphrases, holds_at, show_day, stems
-from memory.answering.chains import (
-    NO_CHAINS,
-    ChainEvidence,
-    ExtractiveAnswer,
-    Line,
-    join_with_chains,
-    make_answer,
-    stream_lines,
-    write_chains,
-)
+from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
 from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer, prefer_agreed
 from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
-from memory.answering.selection import contradicts, lead_with_kind, select_best, select_by_type
+from memory.answering.selection import (
+    ExtractiveAnswer,
+    Line,
+    contradicts,
+    lead_with_kind,
+    make_answer,
+    select_best,
+    select_by_type,
+    stream_lines,
+)
 from memory.events import NOT_PLAIN
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
@@ -52,8 +52,6 @@ from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
 
 NOTHING_READ = "Nothing has been read yet."
-NOTHING_THERE, NOTHING_THEN = "No note is within these limits.", "No note is about that time."
-NO_WORD = "The question contains no word."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
 NOTHING_CHANGED = "No fact that I know of changed{}."
@@ -64,7 +62,6 @@ NO_DATES = "None of these lines has a date, so which one is the newest is not kn
 CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
-MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
 MAX_UNFOLDED = 3  # lines that are shown to a question for one thing if none of them is clearly the answer
 ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
@@ -79,7 +76,7 @@ def extract_answer(
     start = perf_counter()
     if not any(character.isalnum() for character in result.question.text):
         nothing = step(AnswerNote(), 0.0)
-        return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
+        return ExtractiveAnswer(Answer("The question contains no word.", no_answer=True), (), nothing)
     state = AnswerState(conn, result, embedder)
     candidates = [] if result.is_of_empty_time else rank_candidates(state)
     certainty, absent = _judge(state, candidates, settings)
@@ -359,14 +356,14 @@ def _refuse(
     term is missing only if no passage that was read contains it."""
     result = state.result
     if not result.n_allowed or result.is_of_empty_time:
-        nothing = NOTHING_THEN if result.n_allowed else NOTHING_THERE
+        nothing = "No note is about that time." if result.n_allowed else "No note is within these limits."
         return Answer(nothing if result.graph.n_alive else NOTHING_READ, no_answer=True)
     covered, language = covered_by(state.read_found()), result.question.language
     candidates = candidates or select_written(state, state.read_found())
     when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
     terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
     unread = (term for term in terms if stem(term, language) not in covered)
-    missing = (tuple(absent) or tuple(unread))[:MAX_MISSING_WORDS]
+    missing = (tuple(absent) or tuple(unread))[:5]  # a text that was pasted has hundreds
     numbered = (stems(name, language) for name in absent if any(map(str.isdigit, name)))
     label = set(filter(str.isalpha, chain.from_iterable(numbered)))  # other boxes are close to "box 999"
     near = [

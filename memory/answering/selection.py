@@ -1,18 +1,19 @@
 """Selection: the lines of an answer: the best, those that connect it with the question, and the next best; for a
-question about a name a briefing. Every line is in the memory."""
+question about a name a briefing; and an answer as lines with their citations. Every line is in the memory."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, show_day, stems
+from memory.answering.chains import ShownChain
 from memory.answering.confidence import MAX_CANDIDATES, check_kind
 from memory.answering.features import AnswerState, QueryFeatures
 from memory.facts.rules.phrases import clean
-from memory.nouns import Source
+from memory.nouns import Answer, Citation, Source, Step, Token
 from memory.settings import AnswerSettings
 from memory.text.clauses import Clause
 from memory.text.mentions import is_date, mentions
@@ -202,3 +203,35 @@ def _are_same_kind(values: frozenset[str], others: frozenset[str]) -> bool:
 
 def _stem_values(values: frozenset[str]) -> frozenset[str]:
     return frozenset(word for value in values for word in stems(value))
+
+
+Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswer:
+    """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
+    first; `chains`: the ways that lead to them. A digest uses its candidates only."""
+
+    answer: Answer
+    lines: tuple[Line, ...]
+    step: Step
+    candidates: tuple[AnswerCandidate, ...] = ()
+    is_digest: bool = False
+    chains: tuple[ShownChain, ...] = ()
+
+
+def make_answer(lines: Sequence[Line], confidence: float) -> Answer:
+    """An answer of these lines, numbered, with their citations."""
+    events = list(stream_lines(lines))
+    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
+    citations = tuple(event for event in events if isinstance(event, Citation))
+    return Answer(text, citations, confidence=confidence)
+
+
+def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
+    """Each line with its numbers, which start after the offset, after its citations."""
+    for text, cited in lines:
+        numbered = [replace(citation, n=citation.n + behind) for citation in cited]
+        yield from numbered
+        yield Token(" ".join([text, *(f"[{citation.n}]" for citation in numbered)]) + "\n")

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
-from memory.answering.chains import ExtractiveAnswer
 from memory.answering.options import ALLOWANCES
+from memory.answering.selection import ExtractiveAnswer
 from memory.errors import InvalidInputError
 from memory.nouns import Answer, Citation, Episode, Fact, Visit
 from memory.retrieval.state import RetrievalResult
