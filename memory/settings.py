@@ -61,7 +61,7 @@ class AnswerSettings:
     model: Literal["auto", "off"] = setting(
         "auto", "Whether a language model writes answers, if models.answer names one."
     )
-    context_tokens: int = 1400  # of evidence in the first prompt, about; the second has 1,700
+    context_tokens: int = 1200  # of evidence in the first prompt, about; the second has 1,500
     answer_tokens: int = 700  # that a model may write
     answer_seconds: int = setting(
         60,

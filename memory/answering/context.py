@@ -131,7 +131,7 @@ def _fit_lines(lines: Iterable[EvidencePiece], tokens: float) -> list[EvidencePi
     taken: list[EvidencePiece] = []
     for line in lines:
         key = (line.episode.id, line.earlier)
-        cost = about_tokens(f"    {line.text}\n" if key in of else _format_piece(1, line))
+        cost = about_tokens(f" {line.text}\n" if key in of else _format_piece(1, line))
         if cost <= tokens and not any(map(line.repeats, taken)):
             tokens -= cost
             taken.append(line)
@@ -202,7 +202,7 @@ def _format_piece(number: int, piece: EvidencePiece) -> str:
         head.append(f"by {one_line(episode.speaker, MAX_HEAD_CHARS)}")
     if piece.earlier:
         head.append("no longer so")
-    body = "\n".join(f"    {row}" for row in piece.text.splitlines() if row.strip())
+    body = "\n".join(f" {row}" for row in piece.text.splitlines() if row.strip())
     return f"[{number}] {', '.join(head)}:\n{body}"
 
 

@@ -9,7 +9,8 @@ may not be shown. No connection is open while a model writes. The tiers:
     R4  agent: a model drives the tools of memory; only one that has been graded for it
 
 With the usual effort the model gets one wider look at what was found: on six lives that answers as much as a model that
-says where to look next, with two calls for what nothing answers instead of three.
+says where to look next, with two calls for what nothing answers instead of three. Where no line answers either, it gets
+both looks in one call.
 
 A model is asked for more only where it says itself that something is missing, or nothing of what it wrote is proved.
 Every step up has a reason, which the trace records.
@@ -56,7 +57,7 @@ RetrieveAgain = Callable[[Sequence[Sequence[str]], bool], RetrievalResult]
 PROMPT_TOKENS = 400  # of a request without system, evidence and reply
 LOOKS = 2  # of a model at the evidence, the second a wider one
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
-MAX_TOKENS_MORE = 1_700  # of new evidence in a second look
+MAX_TOKENS_MORE = 1_500  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 
 
@@ -105,7 +106,8 @@ class Escalation(Answering):
             picked, failed = None, ""
             try:
                 picked = self._pick_model(pieces)
-                if picked is not None and self.result.replay.in_vain and self.options.effort == "normal":
+                is_hard = self.result.replay.in_vain or extractive.answer.no_answer
+                if picked is not None and is_hard and self.options.effort == "normal":
                     picked = self._look_twice(*picked, extractive)
             except ModelError as error:
                 failed = compose.as_sentence(error)
@@ -221,14 +223,19 @@ class Escalation(Answering):
         return self.result is not before
 
     def _look_twice(self, llm: LLM, context: PromptContext, extractive: ExtractiveAnswer) -> tuple[LLM, PromptContext]:
-        """Both looks in one prompt, for a question that was asked in vain before, with one look or two."""
+        """Both looks in one prompt, if it has room for them: for a question that was asked in vain before, or that no
+        line answers."""
         if self.has_looked:
             return llm, context
-        self.has_looked, self.shown = True, (llm.name, context)
+        before, self.shown = self.result, (llm.name, context)
         self._widen()
         more = self._pick_model(self._gather(self.result, extractive.candidates))
         pieces = (*context.pieces, *(more[1].pieces if more is not None else ()))
-        return llm, replace(context, pieces=tuple(dict.fromkeys(pieces)))
+        both = replace(context, pieces=tuple(dict.fromkeys(pieces)))
+        self.has_looked = about_tokens(both.text()) <= self._measure_room(llm)
+        if not self.has_looked:
+            self.result, self.shown = before, None
+        return llm, both if self.has_looked else context
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self.reading, self.result, only_open=not llm.is_local)
@@ -314,7 +321,7 @@ class Escalation(Answering):
             known = jobs.list_grades(conn).get(llm.name)
         if known is not None:  # a slow model gets the time that its probe took, for both looks
             self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
-        room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
+        room = self._measure_room(llm)
         if self.shown and self.shown[0] == llm.name:
             context = self.shown[1].look_further(kept, min(MAX_TOKENS_MORE, room), left_out)
             return (llm, context) if context is not None else None
@@ -324,6 +331,10 @@ class Escalation(Answering):
         is_wide = most is not None or self.options.effort == "deep"
         most_whole = MAX_PASSAGES_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE
         return llm, fit_context(kept, tokens, left_out, most_whole)
+
+    def _measure_room(self, llm: LLM) -> int:
+        """Returns the tokens of evidence for which the model has room."""
+        return llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
 
     def _compose(
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer

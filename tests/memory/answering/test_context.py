@@ -181,7 +181,7 @@ def test_lines_of_a_passage_have_one_head(mixed: Desk) -> None:
     episode = mixed.memory.questions.retrieve("Mira chess Utrecht").recall.hits[0].episode
     plays, lives = piece(episode, "She plays chess."), piece(episode, "Mira lives in Utrecht.")
     context = fit_context([plays, lives, plays], 300)
-    assert context.text() == ('[1] 2024-05-01, in "open":\n    Mira lives in Utrecht.\n    She plays chess.')
+    assert context.text() == ('[1] 2024-05-01, in "open":\n Mira lives in Utrecht.\n She plays chess.')
     assert [one.quote for one in context.pieces] == [episode.text]
     passage = piece(episode, episode.text, "passage")
     assert [one.kind for one in fit_context([plays, passage, lives], 300).pieces] == ["passage"]
@@ -190,12 +190,12 @@ def test_lines_of_a_passage_have_one_head(mixed: Desk) -> None:
 def test_the_head_of_a_mail_stands_there_once(desk: Desk) -> None:
     text = "From: Ana Kern <ana@kern.example>\nSubject: The hall\n\nIt is free in May."
     mail = Episode(1, Source(1, "/a.eml", "file", "a", "mail"), 0, "The hall", text, None, speaker="Ana Kern")
-    assert fit_context([piece(mail, text, "passage")], 300).text().startswith("[1] undated:\n    From: Ana Kern")
+    assert fit_context([piece(mail, text, "passage")], 300).text().startswith("[1] undated:\n From: Ana Kern")
     assert fit_context([piece(mail, "It is free in May.")], 300).text() == (
-        '[1] undated, in "The hall", by Ana Kern:\n    It is free in May.'
+        '[1] undated, in "The hall", by Ana Kern:\n It is free in May.'
     )
     part = Episode(1, Source(1, "/a.md", "file", "a", "md"), 0, "Log › The hall", "# The hall\nFree in May.", None)
-    assert fit_context([piece(part, part.text, "passage")], 300).text().startswith('[1] undated, in "Log":\n    # The')
+    assert fit_context([piece(part, part.text, "passage")], 300).text().startswith('[1] undated, in "Log":\n # The')
 
 
 @pytest.mark.parametrize(("question", "hint"), [

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
+from memory.answering.context import MAX_WHOLE
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_calls import TOOLS
@@ -23,7 +24,7 @@ from memory.protocols import LLM, Embedder
 from memory.settings import AnswerSettings
 from tests.examples import examples
 from tests.fakes import Hangs, Says
-from tests.fakes.answering import places, seeking
+from tests.fakes.answering import evidence, places, seeking
 from tests.memory.answering.conftest import AWAY, HERE, Desk, Heard, note, opened
 from tests.memory.conftest import FilledCopy
 
@@ -92,6 +93,20 @@ def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
     fleet.ollama.answer = lambda body: Says("NO ANSWER")
     assert fleet.ask("In which harbour does the boat of the Okafor family lie in winter?").answer.no_answer
     assert len(fleet.ollama.chats) == 2
+
+
+def test_what_no_line_answers_takes_one_call_with_both_looks(fleet: Desk) -> None:
+    fleet.ollama.answer = lambda body: Says("NO ANSWER")
+    assert fleet.ask("Who repairs the harbour clock of Zenobia Kraut?").answer.no_answer
+    (chat,) = fleet.ollama.chats
+    assert len(evidence(chat)) > 2 * MAX_WHOLE
+
+
+def test_a_model_without_room_for_both_looks_gets_one_after_the_other(fleet: Desk) -> None:
+    llm = _Any(["NO ANSWER: it"])
+    llm.context_tokens = 2_900
+    assert fleet.ask("Who repairs the harbour clock of Zenobia Kraut?", lambda _: llm).answer.no_answer
+    assert llm.calls == 2
 
 
 def count_calls(heard: Heard) -> int:
