@@ -1,5 +1,6 @@
 """Browsing a memory: search by words, the surroundings of an object, the text of a note; and exporting all of it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -192,14 +193,17 @@ def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
 
 def _quote_mentions(
     conn: Connection, mentions: list[tuple[int, MentionedIn]], names: Iterable[str]
-) -> Iterable[MentionedIn]:
-    """Yields the mentions with the line of the first passage that contains one of the names, else its first line."""
+) -> list[MentionedIn]:
+    """Returns the mentions, first in notes of that title, with the line of the first passage that contains one of the
+    names, or the line below a heading that does."""
     by_id = {episode.id: episode for episode in episodes.get_many(conn, [id for id, _ in mentions])}
     called = {name.casefold() for name in names}
+    quoted = []
     for id, mention in mentions:
         text = by_id[id].text
-        folded = text.casefold()
-        places = [place for name in called if (place := folded.find(name)) >= 0]
-        start = min(places, default=0) if len(folded) == len(text) else 0
-        line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
-        yield replace(mention, line=by_id[id].line_at(start), quote=line or text.strip().partition("\n")[0])
+        lines = [(match.start(), match[0].strip()) for match in re.finditer(r".*\S.*", text)]
+        naming = [line for line in lines if any(name in line[1].casefold() for name in called)] or lines
+        below = (line for line in lines if line >= naming[0])
+        start, quote = next((line for line in (*naming, *below) if not line[1].startswith("#")), naming[0])
+        quoted.append(replace(mention, line=by_id[id].line_at(start), quote=quote))
+    return sorted(quoted, key=lambda mention: mention.title.casefold() not in called)

@@ -85,6 +85,8 @@ def test_an_object_with_its_facts_notes_and_neighbours(town: tuple[Client, Path]
     assert ozzie.notes_total == 3
     belt = next(one for one in ozzie.notes if one.title == "Compressor")
     assert (belt.line, belt.quote) == (3, "Ozzie Penhale has the belt. It was bought in Falmouth.")
+    own = ozzie.notes[0]
+    assert (own.title, own.quote) == ("Ozzie Penhale", "Keeps the [[Compressor]] alive."), "not its heading, and first"
     near = {one.name: one for one in ozzie.neighbours}
     assert near["0161 496 07"].relation == "phone" and near["0161 496 07"].forward
     assert near["Nuria Solano"].relation == "" and near["Nuria Solano"].passages == 1
