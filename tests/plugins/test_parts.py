@@ -119,6 +119,10 @@ def test_headings_of_one_name_with_a_date_each_are_a_log() -> None:
     assert found("Head\n## Meeting 2026-07-01\na\n## Meeting 2026-07-08\nb") == []
 
 
+def test_a_line_after_a_whole_sentence_may_begin_an_item() -> None:
+    assert found("The chair is Ida.\n2026-03-02 The chair is Bo.") == [(1, ""), (2, MARCH)]
+
+
 def test_an_item_ends_with_what_does_not_belong_to_it() -> None:
     assert found("- 2026-03-02: a\n  more\n  - below\n- 2026-04-10: b\ngoes on\n- plain") == [
         (1, MARCH),

@@ -286,7 +286,8 @@ class _Parts:
 
     def _is_logged(self, line: str, bullet: str, previous: str) -> bool:
         """Whether a line with an ISO date and no separator begins an item, rather than continuing prose."""
-        fresh = bullet or not previous.strip() or _HEADING.match(previous) or (self._item and leading_date(previous))
+        ended = previous.rstrip()[-1:] in ("", *".!?:…")
+        fresh = bullet or ended or _HEADING.match(previous) or (self._item and leading_date(previous))
         mark = _BULLET.match(line) if bullet else None
         return bool(fresh) and _ISO.match(line, mark.end() if mark else 0) is not None
 
