@@ -29,7 +29,6 @@ from memory.answering.features import AnswerState
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
 from memory.protocols import Embedder
-from memory.retrieval.question_type import decompose
 from memory.retrieval.state import RetrievalResult
 from memory.store.connect import Connection
 from plugins import manager
@@ -99,11 +98,11 @@ PARTS: dict[str, Change] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the retrieval of it and of each of its parts, and the files that were found."""
+    """A question with its retrieval, and the files that were found."""
 
     question: Mapping[str, Any]
     options: AskOptions
-    results: Sequence[RetrievalResult]
+    result: RetrievalResult
     found: tuple[str, ...]
 
 
@@ -118,10 +117,10 @@ class Persona:
     def _retrieve(self, question: Mapping[str, Any]) -> Asked:
         as_of, text = lifelog.day_of(question, self._folder), question["question"]
         most = self._memory.state.settings.answer.episodes
-        results = [self._memory.questions.retrieve(part, most, as_of) for part in (text, *decompose(text))]
+        result = self._memory.questions.retrieve(text, most, as_of)
         hits = self._memory.questions.retrieve(text, k=lifelog.DEPTH, as_of=as_of).recall.hits
         found = lifelog.paths_of([hit.episode.source.uri for hit in hits], self._folder)
-        return Asked(question, AskOptions(as_of=as_of), results, found)
+        return Asked(question, AskOptions(as_of=as_of), result, found)
 
     def answer(self, is_fresh: bool = False) -> list[Reply]:
         """The replies to all questions, as answering is now."""
@@ -136,10 +135,9 @@ class Persona:
         return self._states[key]
 
     def _answer(self, asked: Asked) -> Reply:
-        memory, (result, *parts) = self._memory, asked.results
-        embedder = memory.state.sentence_embedder
+        memory, state = self._memory, self._memory.state
         run = Answering(
-            memory.store.reading, result, embedder, memory.state.settings.answer, asked.options, parts
+            memory.store.reading, asked.result, state.sentence_embedder, state.settings.answer, asked.options
         ).run()
         while True:
             try:

@@ -167,11 +167,6 @@ class LinksNote(Note, stage="links"):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextNote(Note, stage="context"):
-    """Scores were combined."""
-
-
-@dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
     """The number of ranked episodes, those found by text alone, and the scores by channel of each."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -38,20 +38,16 @@ class AskOutcome:
 
 @dataclass
 class Answering:
-    """The answering of one question. `result`: the results so far; `parts`: the retrieval of each part of the question.
-    A connection of `reading` must see what the retrieval saw."""
+    """The answering of one question. `result`: the results so far. A connection of `reading` must see what the
+    retrieval saw."""
 
     reading: OpenConnection
     result: RetrievalResult
     embedder: Embedder
     settings: AnswerSettings
     options: AskOptions
-    parts: Sequence[RetrievalResult] = ()
     steps: list[Step] = field(default_factory=list)
     tier: Tier = "R2"
-
-    def __post_init__(self) -> None:
-        self._collect_parts()
 
     def run(self) -> Generator[Event, None, AskOutcome]:
         """Yields the events that lead to the answer; returns the outcome."""
@@ -69,9 +65,6 @@ class Answering:
     def _route(self) -> Step:
         """Returns the step with the tier and the question's unknown names."""
         return self._record(step(RouteNote(self.tier, find_unknown_names(self.result) or None), 0.0))
-
-    def _collect_parts(self) -> tuple[Visit, ...]:
-        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:5])
 
     def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
         """Adds episodes to the retrieval; returns the new ones as visits."""

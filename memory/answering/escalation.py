@@ -78,7 +78,6 @@ class Escalation(Answering):
     is_digest: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         allowed = ALLOWANCES[self.options.effort]
         seconds = allowed.seconds * self.settings.answer_seconds
         self.meter = Meter(replace(allowed, seconds=seconds), self.options.cancelled)
@@ -161,7 +160,6 @@ class Escalation(Answering):
             return (yield from finalise(text, extractive, self.result, llm.name, context))
         self.tier = "R2"  # what was answered then or now is wrong: as if nothing of it were remembered
         self.result = replace(self.again((), False), replay=whole.replay)
-        self._collect_parts()
         why = "The model does not find the answer in" if text.no_answer else "Nothing is proved of what it wrote from"
         reason = "It was answered otherwise before." if differs else f"{why} what helped before."
         yield self._record(step(RouteNote("R2", reason=reason), 0.0))
@@ -179,7 +177,6 @@ class Escalation(Answering):
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
                 self.result = self.again(outline, True)
-                yield from self._collect_parts()
             yield self._record(step)
 
     def _look_further(self, text: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:

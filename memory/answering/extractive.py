@@ -6,7 +6,7 @@ One pipeline over a list of candidates:
     -> the best, joined by chains, in the form of the question's type (selection) -> lines with citations
 
 Candidates with the same subject and predicate and other values become one with a history: the newest first, then the
-older ones, marked "earlier". The answers to the parts of a question are merged into one (parts).
+older ones, marked "earlier".
 """
 
 from __future__ import annotations

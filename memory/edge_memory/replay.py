@@ -37,7 +37,7 @@ OFFERED = 10  # similar questions looked at
 class ReplayResult:
     """What earlier questions contribute to this one. `query` (d,) is its vector, empty without a lookup. Of the walk:
     `weights`: vertex -> strength in order of reaching, without starts; `followed`: edge -> activation; `read`: episode
-    whose text helped before -> strength, strongest first; `activation`: all activated edges, for later walks. `earlier`
+    whose text helped before -> strength, strongest first; `activation`: all activated edges. `earlier`
     is the same question, otherwise `like` a clear paraphrase, if its evidence is unchanged; `in_vain`: such a question
     was asked in vain."""
 

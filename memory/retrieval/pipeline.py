@@ -16,7 +16,7 @@ from memory.graph.walk import Walkable, scale
 from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
-from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
+from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import (
     asked_time_ms,
@@ -62,7 +62,6 @@ def guide_walk(retrieval: Retrieval) -> None:
     lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
     guidance = Guidance(
         PropagatedRelevance(retrieval.graph, scores.fused, retrieval.seen),
-        activation=retrieval.replay.activation,
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
@@ -91,8 +90,7 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("replay", replay_edges),
     ("guide", guide_walk),
     ("graph", walk_graph),
-    ("links", score_links),
-    ("context", combine_scores),
+    ("links", combine_scores),
     ("rank", rank_episodes),
 )
 """Name in the trace, and function: it updates the state and returns a note for the trace, or None."""

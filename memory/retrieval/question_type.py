@@ -1,11 +1,7 @@
-"""What a question asks for, by its words alone: its type, which decides the form of the answer, and its parts.
+"""What a question asks for, by its words alone: its type, which decides the form of the answer.
 
 One fact, one line; "what do I know about X" a briefing; "which ... did I" one line for each. A wrong guess only changes
 the order of lines, so unknown forms count as a question for one fact. The rules cover English and German.
-
-A question that asks or compares two things is cut into independent questions only where that is certain: a part must
-ask by itself ("and who is her dentist?"), its pronouns must refer to a name in the part before, and the continuation of
-a sentence ("salt and pepper", "where he lives and what he does" after "tell me") is not cut.
 """
 
 import re
@@ -14,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
-from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stem, stop_words, tables, word_set
+from memory.text.languages import ENGLISH, alternatives, languages, stem, stop_words, tables, word_set
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import UNSPACED, strip_accents
 from memory.text.words import words as words_of
@@ -23,11 +19,6 @@ Kind = Literal["fact", "when_changed", "compare", "list", "count", "about", "yes
 
 MANY = 30  # episodes that a question of many is answered from
 NAME_WORDS = 4  # of a name that is asked about without anything else
-
-MAX_PARTS = 3
-MIN_PART_WORDS = 3
-MAX_CUT_CHARS = 600  # of a question that is cut
-MAX_READ_CHARS = 4_000  # more is a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,117 +193,28 @@ def _patterns(language: str) -> dict[str, re.Pattern[str]]:
 _EITHER = re.compile(r"[,:]\s+(?P<a>[^,;:]{1,60}?),?\s+(?:or|oder)\s+(?P<b>[^,;:]{1,60})$", re.IGNORECASE)
 
 
-# Decomposition --------------------------------------------------------------------------------------
-
-
-def decompose(text: str) -> tuple[str, ...]:
-    """Returns the independent questions in `text`, at most MAX_PARTS; () if it asks, or may ask, one thing."""
-    question = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
-    if not question or len(question) > MAX_CUT_CHARS:
-        return ()
-    language = guess_language(question)
-    words = tables("decomposition", language=language)
-    return (_ask_each(question, words[0], language) or _cut(question, words[0], language)) if words else ()
+# Follow-ups ---------------------------------------------------------------------------------------
 
 
 @cache
-def _part_pattern(key: str, language: str) -> re.Pattern[str]:
-    """Returns a pattern of a language's rules; {asked} and {aux} are the words that begin a question."""
-    [words] = tables("decomposition", language=language)
-    pattern = words.get(key, "(?!)").replace("{asked}", words["asked"]).replace("{aux}", words["aux"])
-    return re.compile(pattern.replace("\n", ""), re.IGNORECASE)
+def _compile_rule(key: str, language: str) -> re.Pattern[str]:
+    """Returns a pattern of a language's rules."""
+    [words] = tables("references", language=language)
+    return re.compile(words.get(key, "(?!)").replace("\n", ""), re.IGNORECASE)
 
 
 @cache
 def _beginning_pattern(language: str) -> re.Pattern[str]:
     """Returns the words with which a question begins."""
-    return re.compile(
-        rf"(?:{_part_pattern('asked', language).pattern}|{_part_pattern('aux', language).pattern})\b", re.I
-    )
-
-
-@cache
-def _words_anywhere(key: str) -> re.Pattern[str]:
-    """Returns words of all languages with rules that make a cut uncertain."""
-    return re.compile(rf"\b(?:{alternatives('decomposition', key)})\b", re.IGNORECASE)
-
-
-def _ask_each(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """Returns a question for each side of a comparison, if the comparison has a question that fits each."""
-    both = _part_pattern("both", language).match(text)
-    if (
-        both is not None
-        and not _part_pattern("jointly", language).search(both["rest"])
-        and all(find_names(f"the {both[side]}", language) for side in "ab")
-    ):
-        verb = words["singular"][both["aux"].lower()]
-        return tuple(f"{verb} {both[side].strip()} {both['rest']}?" for side in "ab")
-    compared = sides(text, language)
-    if len(compared) != 2:
-        return ()
-    remainder = text
-    for side in compared:
-        remainder = remainder.replace(side, " ")
-    remainder = " ".join(re.sub(r"[,:]|\b(?:or|oder|than|als)\b", " ", remainder).split())
-    for pattern, question in words["degrees"]:
-        match = re.fullmatch(rf"{words['of_whom']} (?:{pattern})", remainder, re.IGNORECASE)
-        if match is not None:
-            groups = {name: value.lower() for name, value in match.groupdict().items()}
-            return tuple(question.format(side, **groups) for side in compared)
-    return ()
-
-
-def _cut(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """Returns the text cut where another question begins, if every piece is a question and its references are known."""
-    pieces, remainder = list[str](), text
-    while len(pieces) < MAX_PARTS - 1 and (cut := _find_cut(remainder, language)) is not None:
-        pieces.append(remainder[: cut.start()])
-        remainder = remainder[cut.end() :]
-    if not pieces:
-        return ()
-    begins = _beginning_pattern(language)
-    parts: list[str] = []
-    for piece in [*pieces, remainder]:
-        own = piece.strip(" ?!.,;")
-        full = _resolve_pronoun(own, parts[-1], words, language) if parts else own
-        if full is None or len(own.split()) < MIN_PART_WORDS or not begins.match(own):
-            return ()
-        parts.append(full)
-    return tuple(f"{part[:1].upper()}{part[1:]}?" for part in parts)
-
-
-def _find_cut(text: str, language: str) -> re.Match[str] | None:
-    """Returns the first place to cut that leaves a question before it."""
-    for cut in _part_pattern("cuts", language).finditer(text):
-        before = text[: cut.start()]
-        ends = "?" in cut[0] or ";" in cut[0]
-        if len(before.split()) >= MIN_PART_WORDS and (ends or not _words_anywhere("embeds").search(before)):
-            return cut
-    return None
-
-
-def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: str) -> str | None:
-    """Returns the part with its pronoun replaced by the name in the part before; None if the reference is unknown."""
-    if _words_anywhere("unknown").search(part):
-        return None
-    refers = _part_pattern("pronouns", language).search(part)
-    if refers is None:
-        return part
-    if find_names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
-        return part
-    names = find_names(before, language)
-    is_thing = _is_of_thing(refers, words)
-    name = find_thing(before, language) if is_thing else ""
-    if not name and names and (len(names) == 1 or not is_thing):
-        name = names[0]
-    return put_name(part, name, language) if name else None
+    asked, auxiliary = (_compile_rule(key, language).pattern for key in ("asked", "aux"))
+    return re.compile(rf"(?:{asked}|{auxiliary})\b", re.IGNORECASE)
 
 
 def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
     """Returns the kind of pronoun in a text: "thing" if it certainly refers to a thing, "one" if it may refer to a
     person; "" without a pronoun or rules for the language."""
-    rules = tables("decomposition", language=language)
-    refers = _part_pattern("pronouns", language).search(text) if rules else None
+    rules = tables("references", language=language)
+    refers = _compile_rule("pronouns", language).search(text) if rules else None
     if refers is None:
         return ""
     return "thing" if _is_of_thing(refers, rules[0]) else "one"
@@ -321,8 +223,8 @@ def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
 def put_name(text: str, name: str, language: str) -> str:
     """Returns a text with a name in place of its pronoun; in a language with cases the name follows in brackets, which
     avoids agreement."""
-    [words] = tables("decomposition", language=language)
-    refers = _part_pattern("pronouns", language).search(text)
+    [words] = tables("references", language=language)
+    refers = _compile_rule("pronouns", language).search(text)
     if "possessive" not in words or refers is None:
         return f"{text.rstrip(' ?')} ({name})"
     put = words["possessive"].format(name) if refers["of"] else name
@@ -335,8 +237,8 @@ def _is_of_thing(refers: re.Match[str], words: dict[str, Any]) -> bool:
 
 def find_thing(question: str, language: str) -> str:
     """Returns the thing at the end of a question: "the harbour office"; "" without one."""
-    rules = tables("decomposition", language=language)
-    thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if rules else None
+    rules = tables("references", language=language)
+    thing = _compile_rule("thing", language).search(question.rstrip(" ?!.")) if rules else None
     if thing is None:
         return ""
     return f"{rules[0]['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
@@ -344,7 +246,7 @@ def find_thing(question: str, language: str) -> str:
 
 def is_complete(text: str, language: str) -> bool:
     """Whether a text begins as a question does."""
-    return bool(tables("decomposition", language=language)) and _beginning_pattern(language).match(text) is not None
+    return bool(tables("references", language=language)) and _beginning_pattern(language).match(text) is not None
 
 
 def find_names(text: str, language: str) -> list[str]:

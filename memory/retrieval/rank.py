@@ -27,7 +27,7 @@ from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
 from memory.retrieval.traversers import add_parents, transition_steps
 from memory.settings import RecallSettings
-from memory.stages import ContextNote, LinksNote, RankNote
+from memory.stages import LinksNote, RankNote
 from memory.store import episodes
 from memory.store import graph as stored
 
@@ -43,21 +43,14 @@ MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 SCORE_DIGITS = 4  # of a score in the trace
 
 
-def score_links(retrieval: Retrieval) -> LinksNote:
-    """Stage: scores the link targets of the named pages."""
-    retrieval.links = link_scores(
-        retrieval.graph, retrieval.objects, retrieval.scores.fused, retrieval.seen, retrieval.settings
-    )
-    return LinksNote(int(np.count_nonzero(retrieval.links)))
-
-
-def combine_scores(retrieval: Retrieval) -> ContextNote:
+def combine_scores(retrieval: Retrieval) -> LinksNote:
     """Stage: one score per episode from text, walk, links, chat neighbours, the time in question, and earlier
     credit."""
     graph, settings, walk = retrieval.graph, retrieval.settings, retrieval.walk
+    links = link_scores(graph, retrieval.objects, retrieval.scores.fused, retrieval.seen, settings)
     if walk is not None:
-        retrieval.channels |= {"graph": walk.episodes, "links": retrieval.links}
-    ranking = final_scores(retrieval.scores, walk, retrieval.links, graph, settings)
+        retrieval.channels |= {"graph": walk.episodes, "links": links}
+    ranking = final_scores(retrieval.scores, walk, links, graph, settings)
     if walk is not None and walk.votes is not None:
         votes, share = walk.votes
         retrieval.channels["votes"] = votes
@@ -67,7 +60,7 @@ def combine_scores(retrieval: Retrieval) -> ContextNote:
         ranking = ranking * retrieval.time_weights
     gain = settings.replay_weight * float(ranking.max(initial=0.0))
     retrieval.ranking = ranking + gain * retrieval.replay.scores(graph)
-    return ContextNote()
+    return LinksNote(int(np.count_nonzero(links)))
 
 
 def rank_episodes(retrieval: Retrieval) -> RankNote:

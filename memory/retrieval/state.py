@@ -227,7 +227,6 @@ class Retrieval:
     seeds: Seeds = NO_SEEDS
     walk: Walk | None = None
     channels: dict[str, Floats] = field(default_factory=dict)
-    links: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     ranking: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     hits: tuple[Hit, ...] = ()
     steps: list[Step] = field(default_factory=list)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -67,14 +67,12 @@ class Lookup(NamedTuple):
 class Guidance:
     """Data for traversers that choose their steps.
 
-    `relevance` of vertices, by default from the text scores. `activation`: edge id -> activation. `when`: the time at
-    which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `outline`:
-    sequences of relations over which a model expects the answer; `vertices`: the kinds that may be entered, as in
-    `Walkable`.
+    `relevance` of vertices, by default from the text scores. `when`: the time at which facts must hold. `lookup`: words
+    and vectors, if any; `scorer`: the trained edge scorer in use; `outline`: sequences of relations over which a model
+    expects the answer; `vertices`: the kinds that may be entered, as in `Walkable`.
     """
 
     relevance: Relevance | None = None
-    activation: Mapping[int, float] = field(default_factory=dict)
     when: Moment = ANY_TIME
     lookup: Lookup | None = None
     scorer: EdgeScorer | None = None

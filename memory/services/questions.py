@@ -23,7 +23,6 @@ from memory.nouns import Answer, AskEvent, Effort, Fact, Scope, Trace
 from memory.protocols import ChooseLLM, choose_none
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
-from memory.retrieval.question_type import decompose
 from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
 from memory.services import read_by
@@ -128,7 +127,7 @@ class Questions:
         """Returns the extractive answer; stores and learns nothing."""
         analysed = self._analyse(question, None, None, None)
         result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False)
-        events = self._answer_from(self._state, result, AskOptions(replay=False), ())
+        events = self._answer_from(self._state, result, AskOptions(replay=False))
         while True:
             try:
                 next(events)
@@ -259,17 +258,13 @@ class Questions:
 
     def _answer(self, question: QuestionState, options: AskOptions) -> Iterator[AskEvent]:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
-        split = () if options.question else decompose(searched)
-        asked = [question, *(self._analyse(part, options.now, options.as_of, within) for part in split)]
         state = self._state.past.state_of(question)
-        result, *of_parts = (
-            self._retrieve(part, k, True, options.replay, (), options.strategy, state) for part in asked
-        )
+        result = self._retrieve(question, k, True, options.replay, (), options.strategy, state)
         yield from result.recall.trace.steps
         yield from result.recall.trace.visits
         follows = searched if options.question else ""
         plan = Plan(options.as_of, within, options.now, options.effort, follows, options.strategy, options.agent)
-        outcome = yield from self._answer_from(state, result, options, of_parts)
+        outcome = yield from self._answer_from(state, result, options)
         trace, answer = outcome.result.recall.trace, outcome.answer
         trace = replace(trace, question=options.question or trace.question, steps=trace.steps + outcome.steps)
         try:
@@ -291,13 +286,13 @@ class Questions:
                 self.compare_edges()
 
     def _answer_from(
-        self, state: State, result: RetrievalResult, options: AskOptions, parts: Sequence[RetrievalResult]
+        self, state: State, result: RetrievalResult, options: AskOptions
     ) -> Generator[Event, None, AskOutcome]:
         """Answers from a retrieval, by a model if one may write."""
         embedder, settings = self._choose_sentence_embedder(result), self._state.settings.answer
         reading = state.store.reading
         if options.writer is choose_none or settings.model != "auto" or not result.n_allowed:
-            return (yield from Answering(reading, result, embedder, settings, options, parts).run())
+            return (yield from Answering(reading, result, embedder, settings, options).run())
         from memory.answering.escalation import Escalation  # half of answering, which many never need
 
         k = self._state.settings.answer.episodes
@@ -306,7 +301,7 @@ class Questions:
             replay = replay and options.replay
             return self._retrieve(result.question, k, True, replay, outline, options.strategy, state)
 
-        return (yield from Escalation(reading, result, embedder, settings, options, parts, again=again).run())
+        return (yield from Escalation(reading, result, embedder, settings, options, again=again).run())
 
     def _choose_sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
         """Returns the embedder that compares sentences with the question: the one that found them, if it is the

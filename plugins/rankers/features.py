@@ -1,4 +1,4 @@
-"""Features: an edge near a question as 29 numbers for the edge scorer (after SubgraphRAG).
+"""Features: an edge near a question as 28 numbers for the edge scorer (after SubgraphRAG).
 
 SubgraphRAG's head reads four vectors of an embedder and ten numbers, and needs thousands of questions. This one learns
 from a few hundred questions of one person, so it reads cosines instead of vectors.
@@ -26,7 +26,7 @@ from plugins.traversers.walking import begin_walk
 ROUNDS = ("1", "2", "1 against", "2 against")
 _OF_END = ("start", *(f"mean {name}" for name in ROUNDS), *(f"any {name}" for name in ROUNDS))
 NAMES: tuple[str, ...] = (
-    "cos text", "cos head", "cos tail", "cos predicate", "cos part", "sigma",
+    "cos text", "cos head", "cos tail", "cos predicate", "sigma",
     *(f"head {name}" for name in _OF_END), *(f"tail {name}" for name in _OF_END),
     "degree head", "degree tail", "is relation", "is thesis", "is mention",
 )  # fmt: skip
@@ -70,7 +70,6 @@ def features(around: Surroundings) -> Floats:
         column["cos text"][:] = triples @ question
         column["cos head"][:], column["cos tail"][:] = (own @ question)[near.heads], (own @ question)[near.tails]
         column["cos predicate"][:] = words.predicates(near) @ question
-        column["cos part"][:] = (triples @ words.parts.T).max(1)
     column["sigma"][:] = near.mean_of_ends(around.relevance(near.vertices))
     encoded = encode_distances(near, around.starts)
     first, width = NAMES.index("head start"), encoded.shape[1]

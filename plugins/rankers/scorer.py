@@ -1,7 +1,7 @@
 """The edge scorer: which edges near a question it needs, learnt from earlier answered questions (after ReG's triple
 retriever).
 
-A network of 29 inputs, 32 hidden units and one output, in numpy. It is initialised as sigma: one hidden unit passes the
+A network of 28 inputs, 32 hidden units and one output, in numpy. It is initialised as sigma: one hidden unit passes the
 relevance on and the others add little, so it departs from sigma only where the validation questions show a gain. Each
 question is one step: a softmax over its labelled edges, in which negatives are weighted by their labels. The same
 examples and seed give the same numbers.

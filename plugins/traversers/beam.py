@@ -6,7 +6,7 @@ length^mean_alpha`. PersonalAI grows a beam from each start (`apart`) and compar
 cheapest path, so that synergy can use it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -29,7 +29,7 @@ def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings
     """Returns a score for all that a beam visits."""
     walk, begin, by_vertex = begin_walk(graph, seeds, allowed, settings.walk)
     by_triple = triple_relevance(walk, seeds) if settings.beam.triples else None
-    _, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
+    _, visit = search(walk, begin, by_vertex, settings.beam, by_triple)
     return end_walk(walk, worth_of(visit, begin))
 
 
@@ -59,12 +59,10 @@ def search(
     begin: Iterable[int],
     relevance: Relevance,
     settings: BeamSettings,
-    activation: Collection[int] = (),
     by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Path]]:
     """Returns the best paths of every depth, `paths` at most, and the cheapest path to each visited vertex; with
     `apart`, that many paths for each start."""
-    fires = np.array(sorted(activation), np.int32)
     start = Path((), alpha=settings.mean_alpha)
     visit = {vertex: replace(start, vertices=(vertex,)) for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
@@ -75,7 +73,7 @@ def search(
         tips = [visit[vertex] for vertex in together]
         for _ in range(settings.depth):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
-            steps |= _order_steps(walk, [*new], relevance, fires, by_triple)
+            steps |= _order_steps(walk, [*new], relevance, by_triple)
             grown = {path: [*_grow(path, steps, settings)] for path in tips}
             ended += [path for path, onward in grown.items() if not onward]
             candidates = [path for onward in grown.values() for path in onward]
@@ -94,10 +92,8 @@ def sort_finally(paths: Sequence[Path], ended: Iterable[Path], settings: BeamSet
     return sorted(paths, key=lambda path: (path not in first, path.cost, path.edges))[: settings.paths]
 
 
-def _order_steps(
-    walk: Walkable, vertices: list[int], relevance: Relevance, fires: Ids, by_triple: EdgeRelevance | None
-) -> Steps:
-    """Returns the steps from these vertices: activated edges first, then the most relevant."""
+def _order_steps(walk: Walkable, vertices: list[int], relevance: Relevance, by_triple: EdgeRelevance | None) -> Steps:
+    """Returns the steps from these vertices, the most relevant first."""
     around = [walk.neighbours(vertex) for vertex in vertices]
     if not around:
         return {}
@@ -105,8 +101,8 @@ def _order_steps(
     targets = np.concatenate([near.vertices for near in around])
     sources = np.repeat(np.array(vertices, np.int32), [len(near.edges) for near in around])
     fits = by_triple(edges, sources, targets) if by_triple else relevance(targets)
-    cost, fire = costs(fits, walk.penalties(targets)), np.isin(edges, fires)
-    order = np.lexsort((edges, -fits, ~fire, sources))
+    cost = costs(fits, walk.penalties(targets))
+    order = np.lexsort((edges, -fits, sources))
     steps: dict[int, list[tuple[int, int, float]]] = {vertex: [] for vertex in vertices}
     columns = (column[order].tolist() for column in (sources, edges, targets, cost))
     for vertex, *step in zip(*columns, strict=True):

@@ -10,7 +10,6 @@ import numpy as np
 
 from memory.graph.arrays import Codes, Floats, Ids, Ints
 from memory.graph.walk import EPISODE, OBJECT, THESIS, Relevance, Walkable, index
-from memory.retrieval.question_type import decompose
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
 from memory.store import queries
@@ -125,12 +124,6 @@ class GraphEmbeddings:
     def question(self) -> Floats:
         """(d,)."""
         return self._embedder.embed_query(self._question)
-
-    @cached_property
-    def parts(self) -> Floats:
-        """(p, d) the vectors of the question's parts, p >= 1; by default the question itself."""
-        split = decompose(self._question)
-        return self.texts(split) if split else self.question[None]
 
     def texts(self, texts: Sequence[str]) -> Floats:
         """(n,) texts -> (n, d)."""

@@ -30,7 +30,7 @@ Scored = tuple[float, Path]
 def synergy(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Returns the walk of a beam with the votes; a vertex on a confirmed path scores as the best of them."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
-    paths, visit = search(walk, begin, relevance, settings.beam, seeds.guidance.activation)
+    paths, visit = search(walk, begin, relevance, settings.beam)
     columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, walk.allowed, MAX_CONFIRMING)))
     spoken_of = set(graph.object_ids[columns].tolist())
     worth = worth_of(visit, begin)

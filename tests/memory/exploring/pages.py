@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memory import Memory
 from memory.nouns import Document, Policy
 from memory.retrieval.state import RetrievalResult
@@ -37,9 +35,3 @@ def titles(memory: Memory) -> dict[int, str]:
     """Episode id -> title."""
     with memory.store.reading() as conn:
         return dict(conn.execute("SELECT id, label FROM node WHERE kind = 'E'").fetchall())
-
-
-def remembering(found: RetrievalResult, *edges: int) -> RetrievalResult:
-    """The same with memory firing on these edges, the first the most."""
-    strengths = {edge: 1 / place for place, edge in enumerate(edges, 1)}
-    return replace(found, seeds=replace(found.seeds, guidance=replace(found.seeds.guidance, activation=strengths)))

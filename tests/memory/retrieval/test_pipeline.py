@@ -69,7 +69,7 @@ def test_a_plain_question_is_analysed_typed_and_embedded_once(
 def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> None:
     fresh.ingest.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
     names = [name for name, _ in pipeline.STAGES]
-    assert " ".join(names) == "analyse scope text seed replay guide graph links context rank"
+    assert " ".join(names) == "analyse scope text seed replay guide graph links rank"
     found = fresh.questions.retrieve(QUESTION, 3)
     assert [step.name for step in found.recall.trace.steps] == [name for name in names if name != "guide"]
     assert found.question.type.kind == "fact" and found.question.mentions[0].surface == "Ana Lund"

@@ -33,7 +33,7 @@ def column(found: np.ndarray, name: str) -> list[float]:
 
 
 def test_there_are_29_and_each_has_a_name() -> None:
-    assert WIDTH == 29 == len(set(NAMES))
+    assert WIDTH == 28 == len(set(NAMES))
 
 
 def test_words_of_only_so_many_vertices_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,6 @@ def test_features_tell_what_is_known_of_an_edge() -> None:
     assert column(found, "cos text") == [0.8165, 0.5774, 0], "a triple: its subject, its predicate and its object"
     assert column(found, "cos predicate") == [0.5774, 0.5774, 0]
     assert column(found, "cos head") == [0.5774, 0, 0] and column(found, "cos tail") == [0, 0, 0]
-    assert column(found, "cos part") == [1, 0.7071, 0], "each part is about an edge of its own"
     assert column(found, "head start") == [1, 0, 0] and column(found, "tail mean 1") == [0.5, 0, 0.5]
     assert column(found, "degree head") == [round(float(np.log(2)), 4), round(float(np.log(4)), 4), 0.6931]
     assert column(found, "is relation") == [1, 1, 1] and column(found, "is mention") == [0, 0, 0]
@@ -94,7 +93,7 @@ def test_without_words_nothing_is_compared() -> None:
     walk = Walkable(graph, graph.alive)
     near = extract_subgraph(walk, [1], fits())
     assert [EDGE_KINDS[kind] for kind in near.kinds] == ["mention", "mention", "rel"]
-    assert not features(Surroundings(near, walk, [1], fits(), None))[:, range(5)].any()
+    assert not features(Surroundings(near, walk, [1], fits(), None))[:, range(4)].any()
 
 
 def test_a_mention_in_a_sentence_is_compared_by_the_sentence() -> None:

@@ -38,7 +38,7 @@ def test_a_scorer_is_what_it_was_after_it_was_packed() -> None:
     assert again is not None and again.pack() == scorer.pack()
     assert again.score(features) == pytest.approx(scorer.score(features), abs=1e-4)
     assert ((scorer.score(features) > 0) & (scorer.score(features) < 1)).all()
-    assert scorer.into.shape == (WIDTH, HIDDEN) == (29, 32)
+    assert scorer.into.shape == (WIDTH, HIDDEN) == (28, 32)
     assert Scorer.unpack(scorer.pack()[:-4]) is None, "it is of another version"
 
 

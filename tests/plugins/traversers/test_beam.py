@@ -121,11 +121,6 @@ def test_each_start_may_have_a_of_its_own() -> None:
     assert [path.vertices[0] for path in apart] == [A, P]
 
 
-def test_edges_whose_memory_fires_come_first() -> None:
-    paths, _ = search(related(EDGES), {A}, fits(), replace(SETTINGS, neighbours=1, depth=1), {2: 0.7})
-    assert [path.edges for path in paths] == [(2,)]
-
-
 @pytest.mark.parametrize(("relevance", "cost"), [([0.8], 0.223), ([0.8] * 5, 0.334), ([0.9, 0.5], 0.475)])
 def test_a_path_costs_what_the_paper_says(relevance: list[float], cost: float) -> None:
     path = Path(tuple(range(len(relevance) + 1)), tuple(relevance), tuple(-math.log(one) for one in relevance))
