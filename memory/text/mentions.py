@@ -48,7 +48,8 @@ _TASK_MARK = re.compile(
 )
 _TABLE_HEAD = re.compile(r"^[ \t]*\|.*(?=\n[ \t]*\|[ \t:|+-]*-[ \t:|+-]*$)", re.MULTILINE)
 _SETTING = re.compile(r"(?<!\S)[A-Z-]+=[\w,+-]+(?:;[A-Z-]+=[\w,+-]+)+")  # a rule of a calendar: FREQ=WEEKLY;BYDAY=TU
-_ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+")  # of a time: 08:45 Europe/Stockholm
+_ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+|(?<=:\d\d )[A-Z]{{3,4}}\b")  # of a time: 08:45 UTC
+_GOES_ON = re.compile(r" [a-zß-ÿ]")  # a word in small letters
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
 _WRAP = re.compile(r"[^\n]*\n[^\n\d][^\n]*")  # a name that goes on in the next line
@@ -283,8 +284,15 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
             surface = rest
             if not surface:
                 break
-        while " " in surface and _strip_word(surface.rpartition(" ")[2]) in common and not surface.endswith(" I"):
-            surface = surface.rpartition(" ")[0]
+        while (
+            " " in surface
+            and _strip_word(surface.rpartition(" ")[2]) in common
+            and not (
+                surface.endswith(" I")
+                and not _GOES_ON.match(text, start + len(surface))  # "Elizabeth I", "Gwenda & I are"
+            )
+        ):
+            surface = surface.rpartition(" ")[0].removesuffix(" &")
         surface = _POSSESSIVE.sub("", surface.strip())
         if not surface or len(surface) > MAX_NAME_CHARS or not any(map(str.isalpha, surface)):
             continue
@@ -298,15 +306,14 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
 
 def _is_name(text: str, word: str, start: int, language: str) -> bool:
     """Whether a name has its capital not only from its place: it is of several words, has another capital, is somewhere
-    in the text not at the beginning of a line or sentence, or is what a verb is about ("Ana works at Lumen"). A word
-    with a number is one word."""
+    in the text not at the beginning of a line or sentence, or is what a verb is about ("Ana teaches"). A word with a
+    number is one word."""
     first, _, rest = word.partition(" ")
     if not (first[1:].islower() or first.isupper()) or (rest and not rest.isdigit()) or not _begins_unit(text, start):
         return True
-    verb = _compile_verb(language)
-    if verb is not None and verb.match(text, start + len(word)):
-        return word.lower() not in _numbers()
-    return not all(_begins_unit(text, match.start()) for match in re.finditer(rf"\b{re.escape(word)}\b", text))
+    return _compile_verb(language).match(text, start + len(word)) is not None or not all(
+        _begins_unit(text, match.start()) for match in re.finditer(rf"\b{re.escape(word)}\b", text)
+    )
 
 
 def _counts_lines(text: str, start: int, number: int) -> bool:
@@ -318,16 +325,11 @@ def _counts_lines(text: str, start: int, number: int) -> bool:
 
 
 @cache
-def _numbers() -> frozenset[str]:
-    return frozenset((*word_numbers("claims", "numbers"), *word_numbers("claims", "tens", first=1)))
-
-
-@cache
-def _compile_verb(language: str) -> re.Pattern[str] | None:
-    """Returns a verb after a name; None in a language without these."""
-    verbs = alternatives("telling", "holds", language=language)
-    others = "|".join(sorted(word_set("facts", "third_person", language=language)))
-    return re.compile(rf"[^\S\n]+(?:{verbs}|{others})\b") if verbs else None
+def _compile_verb(language: str) -> re.Pattern[str]:
+    """Returns a verb of what names do, after a name. Stop words follow any noun: "Tasting is at six"."""
+    others = sorted(word_set("facts", "third_person", language=language))
+    verbs = "|".join(filter(None, [alternatives("telling", "holds", language=language), *others])) or "(?!)"
+    return re.compile(rf"[^\S\n]+(?!(?:{'|'.join(stop_words(language))})\b)(?:{verbs})\b")
 
 
 def _begins_unit(text: str, start: int) -> bool:
@@ -340,7 +342,7 @@ def _strip_marks(text: str) -> str:
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
     if any(map(text.__contains__, _TASK_WORDS)):  # a search without result takes a fifth of a millisecond
         text = _TASK_MARK.sub(_blank, text)
-    for sign, pattern in (("|", _TABLE_HEAD), ("=", _SETTING), ("/", _ZONE)):
+    for sign, pattern in (("|", _TABLE_HEAD), ("=", _SETTING), (":", _ZONE)):
         text = pattern.sub(_blank, text) if sign in text else text
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
 

@@ -171,7 +171,6 @@ def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
         ("Our office:\n10 Downing Street\nwhere else", ["10 downing street"]),
         ("Meet at gate B 8:20, in room B2.04.", ["b2.04"]),
         ("Version V1.2.3 runs on Kea.", ["version v1.2.3", "kea"]),
-        ("Sixty is the minimum. Ana is well.", ["ana"]),
     ],
 )
 def test_a_number_belongs_to_a_name_only_if_it_is_no_place_in_a_list_or_time(text: str, expected: list[str]) -> None:
@@ -193,7 +192,8 @@ def test_a_word_with_a_capital_from_its_place_alone_is_no_sure_name() -> None:
     assert norms("Mooring forms. Loves tea. Log it", kind="name") == ["mooring", "loves", "log"]
     assert sure("# Moulds\nMooring forms. Loves tea. Log it. Order 500 mugs. Fr 27.06.25") == []
     assert sure("Launch at noon. We saw Launch again.") == ["launch", "launch"], "it has the capital inside, too"
-    assert sure("- Ana is allergic to nuts\n- Bo\n| Rui | 3 |\nSAME again. KrakenNet works") == ["ana", "krakennet"]
+    assert sure("Tasting is at six. Huts were full. Nothing has changed") == [], "any noun may come before these verbs"
+    assert sure("- Ana avoids nuts\n- Bo\n| Rui | 3 |\nSAME again. KrakenNet works") == ["ana", "krakennet"]
     assert sure("Ana Duarte came. Ana sang.") == ["ana duarte", "ana duarte"]
 
 
@@ -236,7 +236,8 @@ def test_the_note_and_a_heading_that_is_a_name_are_what_a_title_names() -> None:
         ("We need 40\nMum said so", ["mum"]),
         ("It costs 17 I'm told", []),
         ("All of 24 Membership cards", ["membership"]),
-        ("at 09:00 UTC\nWhere: the hall", ["utc"]),
+        ("at 09:00 UTC\nWhere: the hall", []),
+        ("in the old ADR I find few, Gwenda & I are fine, so was Elizabeth I", ["adr", "gwenda", "elizabeth i"]),
         ("14 Shore Road, Pier 39", ["14 shore road", "pier 39"]),
     ],
 )
@@ -276,3 +277,8 @@ def test_the_heads_of_a_mail_are_no_objects() -> None:
 def test_words_of_a_format_are_no_things(text: str, names: list[str]) -> None:
     found = mentions(f"{text}\nWe saw {', '.join(names)}")
     assert {mention.surface for mention in found if mention.kind == "name" and mention.sure} == set(names)
+
+
+def test_without_verbs_of_a_language_a_place_makes_no_name() -> None:
+    text = "Det er sent. Kaffe og brød til alle som er her i dag. Vi har det godt, og det er ikke noe å si på det."
+    assert "kaffe" not in sure(text)
