@@ -33,7 +33,7 @@ _ARTICLES = word_set("facts", "articles")
 _LABEL = re.compile(r"[\s*>#-]*([^\n.:!?]{2,50})[.:!?]")
 _FIELD = re.compile(r"[\s*>#-]*[^\n.:!?]{2,50}:\s")
 _NO_PHRASE = re.compile(r"[^\w\s'’-]")
-_LAST_WORD = re.compile(r"(\w+)\s*$")
+_LAST_WORD = re.compile(rf"(\w+)\s*(?:\b(?:{'|'.join(_ARTICLES)}|\w)\s*)?$")  # before an article
 _MARKS = "|*> -"
 _ENDING = re.compile(r"(?:[^s]s|ed)$")  # of a verb
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
@@ -188,13 +188,14 @@ class Support:
                 marks[name.start] = _is_same(item.subject, name.surface) and not is_report
         for whose in _compile_whose(language).finditer(text):
             start, end, above = whose.start(), whose.end(), text[: whose.start()]
-            verb_at = next((start for start in verbs if start >= end), len(text))
+            verb_at = next((start for start in verbs if start > end + 1), len(text))  # not the noun: "her dogs"
             name_of = next((name for name in names if end < name.start < verb_at), None)
             noun, has = words(text[end : name_of.start if name_of else verb_at]), f"{item.subject} {known}"
             is_acted = _is_heard(item.subject, above) or _they().search(above) or _first_person().match(above)
+            is_verb_first = len(words(above)) == 1 and not always.issuperset(words(above))  # "Lost her keys"
             if whose["article"]:  # "the boss of Mira moved"
                 noun, name_of = [*takewhile(lambda word: word not in little, noun)], None
-            elif whose["their"] and verb_at == len(text) and not is_acted and always.issuperset(words(above)[:1]):
+            elif whose["their"] and verb_at == len(text) and not is_acted and not is_verb_first:
                 phrase = words(_NO_PHRASE.split(text[end:], maxsplit=1)[0])
                 noun, name_of = [*takewhile(lambda word: word not in always, phrase)], None
                 noun, verb_at = noun[:-1] or (noun if above else []), end  # "son frère habite": an unknown verb
