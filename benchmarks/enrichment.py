@@ -102,7 +102,7 @@ def enrich(
 
 def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriched) -> Sequence[tuple[int, int]]:
     """The pairs of facts that are to be decided."""
-    names = memory.state.settings.person.names
+    names = memory.state.settings.owner_names
     said = json_replies.complete_json(model, llm_requests.extraction_request(some, names))
     extractions, dropped = llm_requests.parse_extractions(said, some, names)
     into.dropped += len(dropped)

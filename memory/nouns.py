@@ -339,8 +339,8 @@ class ProfileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known about the memory's owner. `named_by`: the origin of their `names`: "person.names" (a setting),
-    "mails" (their mailbox), or the uri of a note about them."""
+    """What is known about the memory's owner. `named_by`: the origin of their `names`: "memory.owner_names" (a
+    setting), "mails" (their mailbox), or the uri of a note about them."""
 
     names: tuple[str, ...]
     named_by: tuple[str, ...]

@@ -78,33 +78,16 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretSettings:
-    """Passwords, keys, card and account numbers in notes."""
-
-    mask: bool = setting(
-        True,
-        "Whether they are masked when text is read; `pal ask --secrets` shows them to you.",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PersonSettings:
-    """Whose memory it is."""
-
-    names: tuple[str, ...] = setting(
-        (),
-        "Your names: 'I' in your notes. Empty: taken from your mails.",
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class MemorySettings:
     """The memory: where it is, and all settings of the library."""
 
     at: str = setting("", "The computer that has the memory, reached through ssh: ssh://me@server. Empty: this one.")
+    owner_names: tuple[str, ...] = setting((), "Your names: 'I' in your notes. Empty: taken from your mails.")
+    mask_secrets: bool = setting(
+        True,
+        "Whether passwords, keys, card and account numbers are masked in text; `pal ask --secrets` shows them.",
+    )
     rules: bool = True  # whether rules read fields, tables and changes of values as facts
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
-    secrets: SecretSettings = field(default_factory=SecretSettings)
-    person: PersonSettings = field(default_factory=PersonSettings)

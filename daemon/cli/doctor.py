@@ -145,7 +145,7 @@ def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
     questions = [uri for uri in uris if uri.startswith(QUESTION)]
     files = list(dict.fromkeys(uri.partition("#")[0] for uri in uris if Path(uri.partition("#")[0]).is_file()))
     if files or len(uris) > len(questions):
-        yield "They were read before secrets were masked, or with memory.secrets.mask = false."
+        yield "They were read before secrets were masked, or with memory.mask_secrets = false."
     for file in files:
         yield f"To mask: pal forget --yes --source {shlex.quote(file)} && pal add --again {shlex.quote(file)}"
     for uri in uris:

@@ -19,7 +19,7 @@ from memory.text.predicates import subject_and_predicate
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
 MAX_NAMES = 20  # that are listed without one
-NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
+NAMED_BY = {"memory.owner_names": "setting memory.owner_names", "mails": "whose mailbox was read"}
 
 
 @click.command()

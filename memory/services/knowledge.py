@@ -77,7 +77,7 @@ class Knowledge:
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """Returns the owner's names; those from notes and mails only with `of_mails`."""
-        return self._state.settings.person.names or (self._state.list_owner_names() if of_mails else ())
+        return self._state.settings.owner_names or (self._state.list_owner_names() if of_mails else ())
 
     def profile(self) -> Profile:
         from memory.insight.overview import read_profile

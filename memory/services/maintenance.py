@@ -275,7 +275,7 @@ class Maintenance:
         NotAvailableError for a ranker that cannot be trained."""
         state = self._state
         report = self._get_ranker().train(
-            self._store, state.serving, state.settings.recall, names=state.settings.person.names,
+            self._store, state.serving, state.settings.recall, names=state.settings.owner_names,
             write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
         self.load_ranker()

@@ -216,7 +216,7 @@ class Questions:
     def _analyse(
         self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
     ) -> QuestionState:
-        names = self._state.settings.person.names or self._state.serving.owner
+        names = self._state.settings.owner_names or self._state.serving.owner
         state = analyse(question, names, now, as_of=as_of, within=within)
         if not state.of_owner:
             return state

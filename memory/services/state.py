@@ -147,7 +147,7 @@ class State:
         """Returns the masker for secrets; None if masking is off."""
         from memory.ingest.draft import Masker
 
-        return Masker(self.store.read(episodes.get_mask_key)) if self.settings.secrets.mask else None
+        return Masker(self.store.read(episodes.get_mask_key)) if self.settings.mask_secrets else None
 
     def mask(self, text: str) -> str:
         """Returns the text without its secrets."""
@@ -211,9 +211,9 @@ class State:
         return tuple(dict.fromkeys(names)) or mailbox_owner(self.store.read(sources.mail_people))
 
     def names_with_reason(self) -> dict[str, str]:
-        """Returns {name of the owner: its source}: the setting `person.names`, the uri of a note, or "mails"."""
-        if self.settings.person.names:
-            return dict.fromkeys(self.settings.person.names, "person.names")
+        """Returns {name of the owner: its source}: the setting `memory.owner_names`, the uri of a note, or "mails"."""
+        if self.settings.owner_names:
+            return dict.fromkeys(self.settings.owner_names, "memory.owner_names")
         own = self.store.read(sources.list_titled, title_spellings())
         uri_of = {name: uri for uri, properties, text in reversed(own) for name in list_own_names(properties, text)}
         return {name: uri_of.get(name, "mails") for name in self.list_owner_names()}
@@ -221,7 +221,7 @@ class State:
     def name_owner(self) -> None:
         """Gives the owner's object the owner's current names, so that facts under these names belong to it."""
         self.serving = replace(self.serving, owner=self.list_owner_names())
-        names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
+        names = {norm(name): name for name in self.settings.owner_names or self.serving.owner if norm(name)}
         for name in [*names.values()]:  # a first name that nobody else has is the owner's too
             first = norm(name).partition(" ")[0]
             if names.keys() >= {*map(norm, self.store.read(graph.beginning_with, f"{first} ", len(names) + 1))}:
@@ -236,7 +236,7 @@ class State:
         from memory.facts.assertion import FactAsserter
 
         facts.open_vectors(conn, self.sentence_embedder)  # another one may have come into use
-        return FactAsserter(conn, now_ms(), self.settings.person.names or self.serving.owner, self.sentence_embedder)
+        return FactAsserter(conn, now_ms(), self.settings.owner_names or self.serving.owner, self.sentence_embedder)
 
     def show(self, changes: Sequence[GraphChange]) -> None:
         """Adds asserted facts to the snapshot for questions."""

@@ -4,7 +4,6 @@ source. None of them stands in this file: they are drawn at run time."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from memory.ingest.blocks import title_of
 from memory.ingest.draft import Masker
 from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
-from memory.settings import MemorySettings, SecretSettings
+from memory.settings import MemorySettings
 from memory.text.secrets import find_secrets
 from tests.memory.conftest import OpenFilled
 
@@ -210,7 +209,7 @@ def test_the_same_again_changes_nothing(fresh: Memory) -> None:
 
 
 def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, static: Embedder) -> None:
-    off = replace(MemorySettings(), secrets=SecretSettings(mask=False))
+    off = MemorySettings(mask_secrets=False)
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=off) as memory:
         memory.ingest.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
         ask(memory, f"Who said password: {PASSWORD}?")

@@ -10,7 +10,6 @@ import pytest
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedObject, Extraction
-from memory.settings import PersonSettings
 from tests.memory.facts.asserting import UNTOLD, fresh, held, relation, tell, written
 
 __all__ = ["fresh"]
@@ -51,7 +50,7 @@ def test_an_alias_finds_both(fresh: Memory) -> None:
 def test_the_owner_gets_a_name_later(static: Any, tmp_path: Any) -> None:
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         tell(memory, "2023-01-01", "I live in Utrecht.", (OWNER, "lives in", "Utrecht"))
-    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
+    settings = replace(UNTOLD, owner_names=("Ana Ruiz",))
     with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
         tell(memory, "2024-01-01", "Ana Ruiz has moved.", ("Ana", "lives in", "Leipzig"))
         assert held(memory, "me") == held(memory, "Ana Ruiz") == ["lives in Leipzig"]
@@ -64,7 +63,7 @@ def test_the_first_name_of_the_owner_is_theirs_unless_somebody_shares_it(
     with Memory.open(tmp_path / "m.db", embedder=static, settings=UNTOLD) as memory:
         for text in filter(None, (other, "Ask Ana about the loom.")):
             written(memory, text, "2024-01-01")
-    settings = replace(UNTOLD, person=PersonSettings(names=("Ana Ruiz",)))
+    settings = replace(UNTOLD, owner_names=("Ana Ruiz",))
     with Memory.open(tmp_path / "m.db", embedder=static, settings=settings) as memory:
         facts = memory.knowledge.facts("Ana Ruiz")
     assert [fact.text for fact in facts] == ([] if other else ["Ask Ana about the loom."])

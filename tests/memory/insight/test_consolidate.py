@@ -22,7 +22,7 @@ from memory.facts.extraction import OWNER, ExtractedRelation, Extraction
 from memory.nouns import Answer, Citation, Fact, Trace
 from memory.protocols import Embedder
 from memory.services import maintenance
-from memory.settings import MemorySettings, PersonSettings
+from memory.settings import MemorySettings
 from memory.store import edge_memory, facts, queries, relations, traces, vectors
 from memory.store.edge_memory import Slots
 from memory.views import ConsolidationReport
@@ -126,7 +126,7 @@ def test_a_name_for_whose_memory_it_is_shows_its_facts_and_moves_none(tmp_path: 
         tell(memory, "2021-01-01", OWNER, "Utrecht")
         tell(memory, "2022-01-01", "Mira Jansen", "Utrecht")
         assert memory.maintenance.consolidate().joined == 0, "nobody has said that they are one"
-    named = replace(UNTOLD, person=PersonSettings(names=("Mira Jansen",)))
+    named = replace(UNTOLD, owner_names=("Mira Jansen",))
     with Memory.open(tmp_path / "memory.db", embedder=static, settings=named) as memory:
         tell(memory, "2023-01-01", OWNER, "a dog", "owns")
         assert held(memory, "Mira Jansen") == ["lives in Utrecht", "lives in Utrecht", "owns a dog"]
