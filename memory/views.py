@@ -77,13 +77,11 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class GraphReply:
-    """A part of the graph; `center`: the ids of the requested object. `left_out`: the number of further vertices around
-    it."""
+    """A part of the graph; `center`: the ids of the requested object."""
 
     center: tuple[int, ...]
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,12 +205,6 @@ class KnowledgeCalls(Calls):
     def note(self, uri: str) -> wire.NoteReply:
         """Show a source, by its uri."""
 
-    @call("GET", "/neighbourhood", to="memory.browsing.explore")
-    def neighbourhood(
-        self, about: str, limit: Annotated[int, range(1, 501)] = 40, as_of: datetime | None = None
-    ) -> wire.GraphReply:
-        """Show the objects around an object, now or at a time: by facts, and by passages that mention both."""
-
     @call("GET", "/graph", to="memory.browsing.graph")
     def graph(self, about: str = "", limit: Annotated[int, range(1, 5001)] = 200) -> wire.GraphReply:
         """Show the best connected part of the graph, or the part around an object, by its name, or a note, by its

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,9 +16,8 @@ from memory.services.state import State
 from memory.store import browse, check, episodes, export, facts, neighbourhood, relations, sources
 from memory.store.connect import Connection
 from memory.text.mentions import is_name
-from memory.time.timestamps import now_ms, to_wall, wall_of
+from memory.time.timestamps import now_ms, wall_of
 from memory.views import (
-    GraphEdge,
     GraphReply,
     ListedSource,
     MentionedIn,
@@ -79,7 +77,6 @@ class Browsing:
             objects, now = self._knowledge.objects_named(conn, name), now_ms()
             names = browse.names_of(conn, objects)
             mentions, total = browse.list_mentioning(conn, objects, MAX_NOTES)
-            around = _explore(conn, objects, name, wall_of(now), MAX_NEIGHBOURS)
             return ObjectView(
                 _find_spelling(names, name),
                 tuple(names),
@@ -87,7 +84,7 @@ class Browsing:
                 self._knowledge.revisions("all", MAX_REVISIONS, name),
                 tuple(_quote_mentions(conn, mentions, names)),
                 total,
-                tuple(_list_neighbours(around)),
+                tuple(_list_neighbours(conn, objects, now)),
             )
 
     def graph(self, about: str, limit: int) -> GraphReply:
@@ -108,13 +105,6 @@ class Browsing:
         center = list(self._knowledge.objects_named(conn, about))
         objects = center + neighbourhood.list_joined(conn, center, limit // 2)
         return center, objects, neighbourhood.list_sources(conn, center, limit - len(objects))
-
-    def explore(self, about: str, limit: int, as_of: datetime | None) -> GraphReply:
-        """Returns an object, by any of its names, with up to `limit` others around it: facts valid at `as_of`, by
-        default now, and joint mentions. NotFoundError."""
-        with self._state.past.state_at(as_of).store.reading() as conn:
-            at = wall_of(now_ms()) if as_of is None else to_wall(as_of)
-            return _explore(conn, self._knowledge.objects_named(conn, about), about, at, limit)
 
     def _list_frequent(self, limit: int) -> list[int]:
         """Returns ids of the objects mentioned in the most passages, most frequent first."""
@@ -171,24 +161,14 @@ def _find_spelling(names: Iterable[str], about: str) -> str:
     return next((name for name in names if name.casefold() == about.casefold()), about)
 
 
-def _explore(conn: Connection, center: list[int], about: str, at: int, limit: int) -> GraphReply:
-    edges, left_out = neighbourhood.explore(conn, center, now_ms(), at, limit)
-    ids = {center[0], *(id for edge in edges for id in (edge.source, edge.target))}
-    shown = _find_spelling(browse.names_of(conn, center), about)
-    vertices = neighbourhood.read_vertices(conn, list(ids), [])
-    nodes = tuple(replace(vertex, name=shown) if vertex.id == center[0] else vertex for vertex in vertices)
-    return GraphReply((center[0],), nodes, tuple(edges), left_out)
-
-
-def _list_neighbours(around: GraphReply) -> Iterable[Neighbour]:
-    """Lists the objects around the center: by current relations, newest first, then by mentions."""
-    names, (middle,) = {node.id: node.name for node in around.nodes}, around.center
-
-    def make(edge: GraphEdge) -> Neighbour:
-        forward = edge.source == middle
-        return Neighbour(names[edge.target if forward else edge.source], edge.relation, forward, edge.passages)
-
-    return map(make, around.edges)
+def _list_neighbours(conn: Connection, center: list[int], now: int) -> Iterator[Neighbour]:
+    """Yields the objects around one object: by current relations, newest first, then by mentions."""
+    edges = neighbourhood.explore(conn, center, now, MAX_NEIGHBOURS)
+    ids = {id for edge in edges for id in (edge.source, edge.target)}
+    names = {vertex.id: vertex.name for vertex in neighbourhood.read_vertices(conn, list(ids), [])}
+    for edge in edges:
+        forward = edge.source == center[0]
+        yield Neighbour(names[edge.target if forward else edge.source], edge.relation, forward, edge.passages)
 
 
 def _quote_mentions(

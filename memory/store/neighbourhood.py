@@ -7,7 +7,7 @@ from dataclasses import replace
 from memory.store import facts
 from memory.store.browse import HIDDEN, name_kind
 from memory.store.connect import LISTED, LIVE, Connection, id_list, is_asserted, is_live
-from memory.time.timestamps import from_wall
+from memory.time.timestamps import from_wall, wall_of
 from memory.views import GraphEdge, GraphNode
 
 RELATED = 1 << 40  # exceeds the number of any joint mentions
@@ -116,27 +116,23 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
     )
 
 
-def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, limit: int) -> tuple[list[GraphEdge], int]:
-    """Returns (edges between objects that are one thing, as its first id, and up to `limit` others: facts, newest
-    first, then joint mentions of objects without a fact; number of further edges)."""
+def explore(conn: Connection, center: Sequence[int], now: int, limit: int) -> list[GraphEdge]:
+    """Returns the edges between objects that are one thing, as its first id, and up to `limit` others: facts, newest
+    first, then joint mentions of objects without a fact."""
     middle, same = center[0], dict.fromkeys(center, center[0])
-    mentioned = (GraphEdge(0, middle, other, passages=passages) for other, passages in _rank(conn, center, at))
-    edges, near, left_out = list[GraphEdge](), {middle}, 0
-    for edge in (*_join_by_facts(conn, center, known_on, at), *mentioned):
+    mentioned = (GraphEdge(0, middle, other, passages=passages) for other, passages in _rank(conn, center))
+    edges, near = list[GraphEdge](), {middle}
+    for edge in (*_join_by_facts(conn, center, now), *mentioned):
         edge = replace(edge, source=same.get(edge.source, edge.source), target=same.get(edge.target, edge.target))
         other = edge.source if edge.target == middle else edge.target
-        if other == middle or (edge.passages and other in near):
-            continue
-        if other not in near and len(near) >= limit:
-            left_out += 1
-            continue
-        near.add(other)
-        edges.append(edge)
-    return edges, left_out
+        if other != middle and (not edge.passages if other in near else len(near) < limit):
+            near.add(other)
+            edges.append(edge)
+    return edges
 
 
-def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[GraphEdge]:
-    joining = facts.list_about(conn, objects, known_on, at, relations=True)
+def _join_by_facts(conn: Connection, objects: Sequence[int], now: int) -> list[GraphEdge]:
+    joining = facts.list_about(conn, objects, now, wall_of(now), relations=True)
     rows = conn.execute(
         f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
     )
@@ -148,16 +144,15 @@ def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: 
     ]
 
 
-def _rank(conn: Connection, objects: Sequence[int], at: int) -> list[tuple[int, int]]:
-    """Returns [(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`;
-    without namesakes."""
+def _rank(conn: Connection, objects: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns [(object, passages)]: the objects most often mentioned in the newest passages that mention these, without
+    namesakes."""
     return conn.execute(
-        "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g JOIN episode e ON e.node_id = g.src"
-        f" JOIN source s ON s.id = e.source_id WHERE g.dst IN {LISTED} AND g.kind = 'mention' AND {is_live('g')}"
-        "  AND ifnull(ifnull(e.event_from, s.at), 0) <= ? ORDER BY g.src DESC LIMIT ?) here"
+        "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g"
+        f" WHERE g.dst IN {LISTED} AND g.kind = 'mention' AND {is_live('g')} ORDER BY g.src DESC LIMIT ?) here"
         f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')} JOIN object o ON o.node_id = m.dst"
         f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = m.dst AND n.{LIVE}"
         " WHERE m.dst NOT IN (SELECT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm"
         f"  WHERE a.node_id IN {LISTED}) GROUP BY m.dst ORDER BY passages DESC, m.dst LIMIT ?",
-        (id_list(objects), at, NEWEST_PASSAGES, id_list(objects), MAX_JOINT),
+        (id_list(objects), NEWEST_PASSAGES, id_list(objects), MAX_JOINT),
     ).fetchall()
