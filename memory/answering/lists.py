@@ -17,7 +17,7 @@ from memory.answering.features import AnswerState
 from memory.answering.owner import OwnerQuestion
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
-from memory.store import episodes, graph, past, relations, text
+from memory.store import calendars, episodes, graph, relations, text
 from memory.store.graph import Thesis
 from memory.text.languages import stem, word_set
 from memory.text.words import words as words_of
@@ -250,7 +250,7 @@ def find_dated(topic: Topic, kinds: Collection[Kind], first: date, end: date) ->
     """Returns (day, time of day, entry) for the entries of these kinds on each of their days from `first` on and before
     `end`, in order."""
     conn = topic.state.conn
-    named = [id for id in past.find_on_days(conn, first, end) if topic.state.result.sees(id)]
+    named = [id for id in calendars.find_on_days(conn, first, end) if topic.state.result.sees(id)]
     rows = [
         (day, at, entry)
         for entry in keep_newest(topic.read(episodes.get_many(conn, named)) if named else ())

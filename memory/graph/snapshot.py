@@ -21,8 +21,8 @@ from memory.protocols import Vectors
 from memory.store import arrays, vectors
 from memory.store import graph as stored
 from memory.store.arrays import append_rows, with_room
+from memory.store.calendars import EntryVersions, find_entry_versions
 from memory.store.connect import Connection
-from memory.store.past import EntryVersions, find_entry_versions
 
 LEAST_NEAR, SHARE_NEAR = 4000, 100  # minimum, and share, of vectors compared by values
 BLOCK = 1 << 15  # rows whose signs are compared at once, to fit the cache

@@ -12,7 +12,7 @@ from memory.answering.entries import NO_DAYS, Entry, keep_newest, read_entries
 from memory.facts.attributes import CONTACT, FAMILY, attribute_of, attribute_words, title_spellings
 from memory.facts.rules.phrases import value_kind
 from memory.nouns import Fact, Profile, ProfileEntry
-from memory.store import browse, episodes, facts, graph, past, sources
+from memory.store import browse, calendars, episodes, facts, graph, sources
 from memory.store.connect import Connection
 from memory.text.mentions import is_name
 from memory.text.predicates import same_value
@@ -83,9 +83,9 @@ _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
     """The planned entries of the next `days` days and the overdue tasks, by day and time."""
     end = today + timedelta(days=days)
-    named = past.find_on_days(conn, today - OVERDUE, end)
+    named = calendars.find_on_days(conn, today - OVERDUE, end)
     is_open = browse.list_open_tasks(conn, MAX_TASKS)
-    versions = past.find_entry_versions(conn)
+    versions = calendars.find_entry_versions(conn)
     alive = episodes.alive(conn, [*named, *is_open]) - versions.outdated
     newest = {id for ids in (named, is_open) for id in sorted(alive.intersection(ids), reverse=True)[:MAX_PASSAGES]}
     entries = keep_newest(_read_passages(conn, sorted(newest, reverse=True), versions.elsewhere))

@@ -22,7 +22,7 @@ from memory.retrieval.question_type import question_type
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, TextScores
 from memory.settings import RecallSettings
 from memory.stages import ScopeNote, SeedNote, TextNote
-from memory.store import episodes, past, vectors
+from memory.store import calendars, episodes, vectors
 from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store.connect import Connection
@@ -266,7 +266,7 @@ def limit_to_time(
         if when.since is not None and when.until is not None and not only:
             aside |= allowed & (written >= until) & (written < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
-        naming = past.find_on_days(conn, when.since.date(), when.until.date())
+        naming = calendars.find_on_days(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return allowed, None
