@@ -120,3 +120,11 @@ async def test_of_a_models_words_those_say_so_that_rest_on_no_source() -> None:
         await chat.ask("When?")
         await chat.until(lambda: "It is loud." in chat.text())
         assert "(no source)" not in chat.text() and "the words of" not in chat.text()
+
+
+async def test_the_number_of_a_quoted_item_begins_no_list() -> None:
+    cited = (world.PRISM, replace(world.PRISM, n=2, line=20))
+    lines = "- 2. Practice starts at 7. [1]\n- 3) Bas buys the beer. [2]"
+    async with chatting(world.client(answers=[Script(wire.Answered(lines, cited))])) as chat:
+        await chat.ask("When is practice?")
+        assert "• 2. Practice starts at 7. [1]" in chat.text() and "• 3) Bas buys the beer. [2]" in chat.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -292,6 +293,8 @@ def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") 
         in_code ^= written.lstrip().startswith(("```", "~~~"))
         if model and line and not line.citations and not in_code and _states_something(line.text):
             written = f"{written.rstrip()} {NO_SOURCE}"
+        if not model:  # a quoted line may begin with its number in a list of its note
+            written = re.sub(r"^(- \d+)(?=[.)] )", r"\1\\", written)
         if line and line.value and "*" not in line.text:
             written = written.replace(line.value, f"**{line.value}**", 1)
         elif line is None and passages:
