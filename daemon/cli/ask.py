@@ -34,6 +34,12 @@ OUT_OF_REACH = "No note is within these limits."
     help="How much work a language model may do.",
 )
 @strategy_option
+@click.option(
+    "--vertices",
+    metavar="ETO",
+    default="",
+    help="Vertices to walk: E passages, T theses, O objects; a small letter: only at the end of a path.",
+)
 @click.option("--no-replay", is_flag=True, help="Ignore earlier questions, and learn nothing from this one.")
 @secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show all lines, also those that are folded.")
@@ -46,6 +52,7 @@ def ask(
     as_of: datetime | None,
     effort: str,
     strategy: str,
+    vertices: str,
     no_replay: bool,
     shown: bool,
     in_full: bool,
@@ -59,6 +66,8 @@ def ask(
     prints the answer with its citations, --events all events as JSON lines.
     """
     text = _text(question)
+    if vertices:
+        strategy = f"{strategy}@{vertices}"
     events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )

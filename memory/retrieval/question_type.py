@@ -264,7 +264,8 @@ EXPECTED_TYPES: tuple[ExpectedType, ...] = ("date", "number", "name")
 SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that are recognised without their name
     "phone": re.compile(
         r"(?<![\w.,-])(?<!\d )(?!\d\d?/\d{4}(?!\d))"  # no month
-        r"(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4})(?![\w-])"
+        r"(?:(?:\+\d|\(?0\d)[\d ()/-]{4,16}\d|(?:\d{3}[ -]\d{3}[ -]|\d{3}-)\d{4}"
+        r"|\d\d(?: \d\d){3,4}|\d{3} \d{3} \d{3})(?![\w-]| \d)"
     ),
     "email": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
 }
