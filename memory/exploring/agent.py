@@ -123,7 +123,7 @@ class Agent:
                 results = self._past[-1][1:]
                 tools = Counter(result.tool if result.tool in TOOL_NAMES else "unknown" for result in results)
                 note = replace(note, tools=dict(tools), failed=sum(result.failed for result in results))
-            elif reply is not None and (self._toolbox.collected or self._says_done(reply)):
+            elif reply is not None and (self._toolbox.collected or (self._past and re.search(r"\bDONE\b", reply.text))):
                 return "done"
             else:
                 self._invalid += 1
@@ -137,10 +137,6 @@ class Agent:
         if self._invalid >= self._stall:
             return "invalid"
         return "stalled" if self._stalled >= self._stall and 2 * self._calls >= self._turns else ""
-
-    def _says_done(self, reply: Reply) -> bool:
-        """Whether it says, after searching, that nothing can be found."""
-        return bool(self._past) and re.search(r"\bDONE\b", reply.text) is not None
 
     def _reply(self) -> Reply | None:
         """Returns the model's reply; None if it is invalid."""

@@ -20,7 +20,6 @@ from memory.store import episodes, sources
 from memory.store.connect import Connection
 
 STEPS = 2  # from a passage to an object, and to its passages
-START_SCORE = 1.0  # of each known passage: all count alike
 NEXT_SHARE = 0.5  # of the best, for what comes before or after a known passage
 OFF_TOPIC_SHARE = 0.3  # of what a passage counts that the walk reaches and no word finds
 LAST = 1000  # by which the score of what was offered already is divided
@@ -116,7 +115,7 @@ class Explorer:
         """Returns (n,) in [0, 1]: how near the walk from the evidence comes to each passage; and the columns of the
         best objects on its way."""
         start = np.zeros(len(self._walk.allowed), np.float32)
-        start[self._rows(self.known)] = START_SCORE
+        start[self._rows(self.known)] = 1  # all count alike
         settings = replace(self.result.settings, iterations=STEPS, vertices="EO")
         walk = spread(self.result.graph, Seeds(start, self.result.seeds.objects), self._walk.allowed, settings)
         near = walk.episodes.copy()

@@ -7,7 +7,7 @@ same input gives the same walk. Plugins register others than `spread`.
 Spread is personalised PageRank over episodes and objects (after HippoRAG 2 and LinearRAG). All mass starts at a
 question's best passages and named objects. In every round an episode passes its mass to the objects it mentions (rare
 ones get more), an object to the episodes that mention it, most of it to those it titles; a share always returns to the
-start. The final mass says how near a vertex is to the question. Portions below `least` are not passed on, so the cost
+start. The final mass says how near a vertex is to the question. Portions below LEAST are not passed on, so the cost
 depends on the surroundings of the question and not on the size of the memory: at most 1 / LEAST portions of a layer can
 be larger.
 
@@ -206,7 +206,6 @@ class Transitions:
     allowed: Bools
     common: float
     title_weight: float
-    least: float
 
     def rarity(self, columns: NDArray[np.integer[Any]]) -> Floats:
         """Returns (c,) ln(N/df) of objects, 0 for those without spread."""
@@ -219,7 +218,7 @@ class Transitions:
         """Passes an episode's mass to its objects, by (1 + ln count) * rarity."""
         counts = self.graph.counts
         size = counts.indptr[mass.places + 1] - counts.indptr[mass.places]
-        large = mass.values >= self.least * size
+        large = mass.values >= LEAST * size
         sources, entries = flatten_slices(counts.indptr[mass.places[large]], size[large])
         columns = counts.indices[entries]
         weights = (1 + np.log(counts.data[entries])) * self.rarity(columns).astype(np.float64)
@@ -234,12 +233,12 @@ class Transitions:
         titles = degrees.titles[mass.places]
         to_titles = mass.values * self.title_weight * (titles > 0)
         to_mentions = mass.values - to_titles
-        large = to_mentions >= self.least * degrees.mentions[mass.places]
+        large = to_mentions >= LEAST * degrees.mentions[mass.places]
         columns = mass.places[large]
         sources, rows, entries = graph.mentioned.find(columns)
         each = to_mentions[large] * _invert(degrees.weights[columns])
         mentioning = self._keep_allowed(rows, each[sources] * (1 + np.log(graph.counts.data[entries])))
-        large = (to_titles > 0) & (to_titles >= self.least * titles)
+        large = (to_titles > 0) & (to_titles >= LEAST * titles)
         sources, rows, _ = graph.titles.find(mass.places[large])
         return mentioning, self._keep_allowed(rows, (to_titles[large] / titles[large])[sources])
 
@@ -248,10 +247,10 @@ class Transitions:
         return Mass(rows[visible], values[visible])
 
 
-def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Transitions:
+def transition_steps(graph: Graph, allowed: Bools, settings: RecallSettings) -> Transitions:
     """Returns the transitions of a question; `allowed` (n,) are the episodes it may see."""
     common = max(NEVER_COMMON, settings.common_share * graph.n_alive)
-    return Transitions(graph, allowed & graph.alive, common, settings.title_weight, least)
+    return Transitions(graph, allowed & graph.alive, common, settings.title_weight)
 
 
 def _invert(sums: NDArray[Any]) -> Doubles:
@@ -259,12 +258,11 @@ def _invert(sums: NDArray[Any]) -> Doubles:
     return inverse
 
 
-def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings, least: float = LEAST) -> Walk:
+def spread(graph: Graph, seeds: Seeds, allowed: Bools, settings: RecallSettings) -> Walk:
     """Returns the mass of every episode (n,) and object (m,) after `settings.iterations` rounds; sums to at most 1.
-    `allowed` (n,) are the visible episodes in scope: no other one gets mass. Portions under `least` are not passed on.
-    Only the kinds of `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do
-    neither."""
-    steps = transition_steps(graph, allowed, settings, least)
+    `allowed` (n,) are the visible episodes in scope: no other one gets mass. Only the kinds of
+    `settings.vertices` get mass from others, and pass it on unless the letter is small; theses do neither."""
+    steps = transition_steps(graph, allowed, settings)
     columns = np.array(sorted(seeds.objects), np.int64)
     weights = np.array([seeds.objects[column] for column in columns.tolist()]) * (steps.rarity(columns) > 0)
     total = weights.sum()

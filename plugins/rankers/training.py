@@ -173,12 +173,9 @@ class Training:
         return Surroundings.gather(lookup, retrieved.graph, retrieved.seeds, retrieved.allowed)
 
     def _progress(self, done: int, total: int, label: str) -> None:
-        self._check()
-        self.progress(done, total, label)
-
-    def _check(self) -> None:
         if self.cancelled():
             raise ModelCancelledError("Training was cancelled.")
+        self.progress(done, total, label)
 
     def _note(self, **figures: Any) -> None:
         self.report = replace(self.report, **figures)

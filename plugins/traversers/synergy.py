@@ -24,8 +24,6 @@ MAX_BRIDGES = 3  # k_o: objects that are bridged
 MAX_PATHS = 10
 VOTES_SHARE = 0.5  # of the final score (equation 2)
 
-Scored = tuple[float, Path]
-
 
 def synergy(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
     """Returns the walk of a beam with the votes; a vertex on a confirmed path scores as the best of them."""
@@ -51,19 +49,19 @@ def count_votes(walk: Walkable, visit: Iterable[int]) -> Floats:
 
 def rank_paths(
     paths: Sequence[Path], spoken_of: Collection[int], begin: Collection[int], bridges: Sequence[Path] = ()
-) -> list[Scored]:
+) -> list[tuple[float, Path]]:
     """Returns the best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, plus
     `epsilon * x` for the x objects of the best episodes on it; `bridges` are not confirmed. A path whose vertices are
     all on a better path is dropped."""
 
-    def score(path: Path, confirms: Collection[int]) -> Scored:
+    def score(path: Path, confirms: Collection[int]) -> tuple[float, Path]:
         n_seeds = len({*path.vertices}.intersection(begin))
         density = 1 + GAMMA * n_seeds / max(1, len(path.edges)) if n_seeds > 1 else 1
         confirmed = EPSILON * len({*path.vertices}.intersection(confirms))
         return float(np.exp(-path.cost)) * density + confirmed, path
 
     scored = [*(score(path, spoken_of) for path in paths), *(score(bridge, ()) for bridge in bridges)]
-    best: list[Scored] = []
+    best: list[tuple[float, Path]] = []
     for value, path in sorted(scored, key=lambda each: (-each[0], each[1].edges)):
         if not any({*path.vertices} <= {*other.vertices} for _, other in best):
             best.append((value, path))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memory.errors import InvalidInputError
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
+from memory.retrieval import traversers
 from memory.retrieval.traversers import LEAST, Seeds, find_core_strategy, spread
 from memory.settings import RecallSettings
 from tests.examples import examples
@@ -50,12 +51,13 @@ def test_an_object_gives_more_to_the_passage_it_titles() -> None:
     assert mass[0] > mass[1] > 0
 
 
-def test_what_would_get_next_to_nothing_gets_nothing() -> None:
+def test_what_would_get_next_to_nothing_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     everybody = [({1: 1, 10 + i: 1}, set()) for i in range(30)]  # 1 is too common, so mass goes on by 2 alone
     graph = graph_of(({2: 1, 3: 1}, {2}), ({2: 1}, set()), *everybody)
     seeds, mask = Seeds(np.array([1.0] + [0.0] * 31, np.float32), {}), np.ones(32, np.bool_)
     assert spread(graph, seeds, mask, SETTINGS).episodes[1] > 0
-    assert spread(graph, seeds, mask, SETTINGS, least=0.5).episodes[1] == 0
+    monkeypatch.setattr(traversers, "LEAST", 0.5)
+    assert spread(graph, seeds, mask, SETTINGS).episodes[1] == 0
 
 
 def test_dates_do_not_spread() -> None:
@@ -135,7 +137,9 @@ def test_mass_is_never_made(episodes: list[tuple[dict[int, int], set[int]]], dat
     exact = everywhere(graph, start, graph.alive)
     assert np.allclose(walk.episodes, exact[0], atol=SETTINGS.iterations * 12 * LEAST)
     assert np.allclose(walk.objects, exact[1], atol=SETTINGS.iterations * 12 * LEAST)
-    whole = spread(graph, start, graph.alive, SETTINGS, least=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traversers, "LEAST", 0)
+        whole = spread(graph, start, graph.alive, SETTINGS)
     assert np.allclose(whole.episodes, exact[0], atol=1e-6)
     assert np.allclose(whole.objects, exact[1], atol=1e-6)
     again = walked(graph, scores, seeds if graph.column_of else {})
