@@ -318,7 +318,7 @@ class Fact:
         return f"{' '.join(self.text.split())}{self.remark}"
 
     @property
-    def held(self) -> str:
+    def period(self) -> str:
         """The valid time, or when it was read."""
         if self.since and self.until and self.since != self.until:
             return f"{self.since} to {self.until}"

@@ -57,7 +57,7 @@ class Root:
     policy: Policy  # of new sources
     known_as: Identity | None  # the identity when it was last accepted
     tags: tuple[str, ...] = ()  # of its sources
-    held: bool = False  # a question about deleted files is open
+    is_undecided: bool = False  # a question about deleted files is open
     settled: int = 0  # time of the last answer, ms UTC
     mounts: tuple[str, ...] = ()  # current and former mount points in it
     named: tuple[str, ...] = ()  # uris in it that the rules exclude but a person had read
@@ -82,8 +82,8 @@ class Root:
         identity = options.get("identity") or ()
         known_as = tuple(identity) if len(identity) == 3 else None
         tags, mounts, named = (tuple(options.get(name, ())) for name in ("tags", "mounts", "named"))
-        is_held, settled = options.get("held", False), options.get("settled", 0)
-        return cls(path, ignore, policy, known_as, tags, is_held, settled, mounts, named)
+        is_undecided, settled = options.get("is_undecided", False), options.get("settled", 0)
+        return cls(path, ignore, policy, known_as, tags, is_undecided, settled, mounts, named)
 
     def is_named(self, uri: str) -> bool:
         """Whether a person added this file, or a folder around it, explicitly."""
@@ -92,7 +92,7 @@ class Root:
     @property
     def options(self) -> dict[str, Any]:
         """Returns the options to store."""
-        kept = ("tags", "held", "settled", "mounts", "named")
+        kept = ("tags", "is_undecided", "settled", "mounts", "named")
         return {"identity": self.known_as} | {name: getattr(self, name) for name in kept}
 
 
@@ -204,7 +204,7 @@ class DeletionGuard:
         ignored.intersection_update(gone)
         rest = [uri for uri in gone if uri not in ignored and uri not in root.dropped]
         deleted = ignored | root.dropped.intersection(gone)
-        if rest and (root.held or _is_drive_out(root, rest) or self._are_many(root, len(rest))):
+        if rest and (root.is_undecided or _is_drive_out(root, rest) or self._are_many(root, len(rest))):
             self._doubt(root, rest, whole)
         else:
             deleted.update(rest)
@@ -249,7 +249,7 @@ class DeletionGuard:
     def _doubt(self, root: Root, gone: Sequence[str], whole: bool) -> None:
         """Waits for a second scan before asking: files that are being moved may return."""
         wait = self._settings.gone_wait_s
-        if root.held:
+        if root.is_undecided:
             root.gone = tuple(sorted({*gone} if whole else {*root.gone, *gone}))
             root.detail = self._write_question(root)
         elif root.doubted is None:
@@ -257,7 +257,7 @@ class DeletionGuard:
             root.detail = f"{len(gone):,} files are gone at once; checking again before they count as deleted"
             self._look_again(wait, root)
         elif whole and time.monotonic() - root.doubted >= wait * 0.9:  # the scheduler uses another clock
-            root.held, root.doubted, root.gone = True, None, tuple(sorted(gone))
+            root.is_undecided, root.doubted, root.gone = True, None, tuple(sorted(gone))
             root.detail = self._write_question(root)
             self._save(root)
             self._warn(f"{root.path}: {root.detail}")
@@ -265,8 +265,8 @@ class DeletionGuard:
     def _settle(self, root: Root, answered: bool = False) -> None:
         """Clears the doubts."""
         root.doubted, root.detail, root.gone = None, "", ()
-        if root.held or answered:
-            root.held = False
+        if root.is_undecided or answered:
+            root.is_undecided = False
             self._save(root)
 
 

@@ -110,7 +110,7 @@ class Watcher:
             is_new or root.state == "missing" or identity != root.known_as
         )  # the latter: no scan has noticed yet
         if is_accepted:
-            root.known_as, root.held = identity, not is_new  # ask about missing files
+            root.known_as, root.is_undecided = identity, not is_new  # ask about missing files
         if policy or is_accepted or new != former:
             self._writer.write(partial(self._store, root, policy, former))
         if is_new:
@@ -266,7 +266,7 @@ class Watcher:
         if root.dropped:
             self._deletion_guard.apply_decision(root)
         identity = identify(root.path)
-        is_doubted = root.held or root.doubted is not None
+        is_doubted = root.is_undecided or root.doubted is not None
         mounts = {*map(uri_of, disk.mounts), *(root.mounts if is_doubted else ())}
         is_other = identity != root.known_as and root.doubted is None
         if error is None and identity and (is_other or mounts != set(root.mounts)):
@@ -318,7 +318,7 @@ class Watcher:
         if root.unheard and state != "missing":
             state = "polling"
             detail = "; ".join(filter(None, (f"{root.unheard}; {self._describe_polls(root)}", detail)))
-        gone = len(root.gone) if root.held else 0
+        gone = len(root.gone) if root.is_undecided else 0
         return wire.Folder(str(root.path), state, count, detail, root.policy, gone, root.tags)
 
     def _make_target(self, root: Root, path: Path) -> ScanTarget:

@@ -19,7 +19,7 @@ FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of th
 # properties that are sent with the fields
 SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Preview": ("lines",), "ChatMessage": ("lines",),
-    "Fact": ("place", "statement", "held", "is_over"), "Passage": ("first_line",), "RecallReply": ("unknown",),
+    "Fact": ("place", "statement", "period", "is_over"), "Passage": ("first_line",), "RecallReply": ("unknown",),
     "Grades": ("by_role", "advice"), "PlannedEntry": ("day_name", "is_past"),
     "Revision": ("title", "sides", "explanation", "verdict", "outcome"),
 }  # fmt: skip

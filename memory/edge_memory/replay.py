@@ -162,10 +162,10 @@ def find_similar_questions(
     reach it. Evidence of a rejected answer is not offered for similar questions."""
     alike = remembered.nearest(key, remembered.threshold)
     if bad := remembered.rejected_traces(key):
-        wrong = queries.rejected_as_well(conn, [trace for trace, _ in alike], bad)
+        wrong = queries.find_rejected(conn, [trace for trace, _ in alike], bad)
         alike = [(trace, cosine) for trace, cosine in alike if trace not in wrong]
     alike = alike[:OFFERED]
-    by_trace = queries.earlier(conn, [trace for trace, _ in alike]) if alike else {}
+    by_trace = queries.find_answers(conn, [trace for trace, _ in alike]) if alike else {}
     candidates = [(by_trace[trace], cosine) for trace, cosine in alike if trace in by_trace]
     return [
         (past, cosine)

@@ -114,7 +114,7 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
     return np.array([row[0] for row in rows], np.int64), data.astype(np.float32).reshape(-1, dimension)
 
 
-def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
+def find_rejected(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
     """Returns those of `traces` with learned evidence of a bad answer; without later ones judged good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
@@ -138,7 +138,7 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
     return {trace: frozenset(cited) for trace, cited in episodes_of.items()}
 
 
-def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQuestion]:
+def find_answers(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQuestion]:
     """Returns {question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(

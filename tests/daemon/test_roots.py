@@ -54,9 +54,9 @@ def test_a_folder_is_known_by_what_it_is_and_not_by_its_name(tmp_path: Path) -> 
 
 def test_what_is_known_outlives_the_process(tmp_path: Path) -> None:
     ignore = Ignore(tmp_path, [], [])
-    root = Root(tmp_path, ignore, "any", (2, "a-volume", 0), ("boat",), held=True, settled=99)
+    root = Root(tmp_path, ignore, "any", (2, "a-volume", 0), ("boat",), is_undecided=True, settled=99)
     options = json.loads(json.dumps(root.options))
     again = Root.from_options(tmp_path, "any", options, ignore)
-    assert (again.known_as, again.tags, again.held, again.settled) == (root.known_as, ("boat",), True, 99)
+    assert (again.known_as, again.tags, again.is_undecided, again.settled) == (root.known_as, ("boat",), True, 99)
     older = Root.from_options(tmp_path, "any", {"identity": [65024, 2]}, ignore)
-    assert (older.known_as, older.tags, older.held, older.settled) == (None, (), False, 0)
+    assert (older.known_as, older.tags, older.is_undecided, older.settled) == (None, (), False, 0)

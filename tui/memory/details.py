@@ -47,7 +47,7 @@ def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: i
     """Returns `phone 0161 496 07`, and below it the time and the source."""
     value = flatten(fact.objects[-1] if fact.predicate else fact.text)
     read = " · read by a model" if fact.origin == "model" else ""
-    origin = flatten(f"{fact.held} · {name_source(fact, folders)}{read}")
+    origin = flatten(f"{fact.period} · {name_source(fact, folders)}{read}")
     content = Content.assemble(
         (f"{flatten(label):<{width}}  " if label else "", MUTED),
         (value + fact.remark, PAST if past else "bold"),
@@ -176,7 +176,7 @@ def _name_told(fact: wire.Fact) -> str:
 def list_fact_lines(fact: wire.Fact, passage: wire.Passage | None, folders: Sequence[str]) -> list[Line]:
     """Lists a fact's page: its text, its time, its objects, and its passage."""
     past = fact.is_over
-    head = Content.assemble((flatten(fact.statement), PAST if past else "bold"), (f"\n{fact.held}", MUTED), " ")
+    head = Content.assemble((flatten(fact.statement), PAST if past else "bold"), (f"\n{fact.period}", MUTED), " ")
     lines = [Line(head, fact=None if past or fact.predicate is None else fact, place=(fact.uri, fact.line))]
     lines.append(make_heading("About"))
     lines += [Line(Content(flatten(name)), make_object_target(name)) for name in dict.fromkeys(fact.objects)]

@@ -60,7 +60,7 @@ def make_object_row(thing: wire.FoundObject) -> Row:
 
 def make_fact_row(fact: wire.Fact) -> Row:
     """Returns the row of a fact, dimmed if it is no longer valid."""
-    return Row(fact.statement, fact.held, make_fact_target(fact), look="past" if fact.is_over else "plain")
+    return Row(fact.statement, fact.period, make_fact_target(fact), look="past" if fact.is_over else "plain")
 
 
 def make_note_row(note: wire.ListedSource, now: datetime) -> Row:

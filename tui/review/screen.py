@@ -150,7 +150,7 @@ class ReviewScreen(Page):
         self.query_one("#why", Plain).update(revision.explanation + decided)
         both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
         for heading, (side, fact, counterpart) in zip(revision.sides, both, strict=True):
-            place = f"{fact.held}\n{fact_label(fact, self.folders)}"
+            place = f"{fact.period}\n{fact_label(fact, self.folders)}"
             passage = self._passages.get(fact.episode_id)
             view = self.query_one(f"#{side}", FactView)
             view.show(heading, mark_difference(fact, counterpart), place, fact.quote, passage)

@@ -79,7 +79,7 @@ function FactRow({ one: fact, folders }) {
   const to = fact.predicate ? address("thing", fact.objects[0]) : noteAddress(fact);
   return html`<div class="entry fact ${fact.is_over ? "past" : ""}">
     <a data-item href=${to}>${fact.statement}</a>
-    <small>${fact.held} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
+    <small>${fact.period} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
   </div>`;
 }
 
@@ -127,7 +127,7 @@ export function ThingPage({ parts: [name], status }) {
           ? html`<dl class="facts">${thing.facts.map(
               (fact) => html`<div>
             <dt>${thing.names.includes(fact.objects[0]) ? fact.predicate : `${fact.objects[0]} ${fact.predicate}`}</dt>
-            <dd><b>${fact.objects.at(-1)}</b><small>${fact.held} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
+            <dd><b>${fact.objects.at(-1)}</b><small>${fact.period} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
           </div>`,
             )}</dl>`
           : html`<p class="muted">No facts yet, only mentions in the notes below.</p>`

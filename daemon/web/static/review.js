@@ -149,7 +149,7 @@ function Side({ title, fact, folders, isOver = false }) {
   return html`<section class="side ${isOver ? "old" : ""}">
     <h3>${title}</h3>
     <p class="says">${fact.statement}</p>
-    <p class="where"><span>${fact.held}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
+    <p class="where"><span>${fact.period}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
     ${
       passage
         ? html`<${Passage} text=${passage.text} isMarkdown=${passage.is_markdown} quotes=${[quoteOf(fact, passage.text)]}

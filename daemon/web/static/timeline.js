@@ -85,7 +85,7 @@ export function Lanes({ timelines, folders }) {
         (value) => html`<li class=${value.ended || value.fact.is_over ? "past" : ""}>
         <span class="value">${timeline.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
         <small>
-          ${value.fact.held} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
+          ${value.fact.period} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
           ${value.ended ? ` · ${value.ended.reason}` : ""}
         </small>
       </li>`,

@@ -56,8 +56,8 @@ def test_what_answered_earlier_questions_is_read_at_once(
         conn.executemany("UPDATE node SET t_expired = 6000 WHERE id = ?", [(ids[place],) for place in gone])
         every = [*range(len(questions), 0, -1), 99]
         alone = {id: found for id in every if (found := earlier_alone(conn, id)) is not None}
-        assert queries.earlier(conn, every) == alone
-        assert all(queries.earlier(conn, [id]) == ({id: alone[id]} if id in alone else {}) for id in every)
+        assert queries.find_answers(conn, every) == alone
+        assert all(queries.find_answers(conn, [id]) == ({id: alone[id]} if id in alone else {}) for id in every)
 
 
 def earlier_alone(conn: Connection, trace: int) -> PastQuestion | None:
