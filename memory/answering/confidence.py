@@ -91,6 +91,7 @@ def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerC
     many names, at most MAX_LEAD. newer: 1 if a newer line has other values and all words of the question that this
     line has. alone: 1 if it has a value and all words of the question, and no line with other values has them."""
     features, near = state.features, _near(first, state.features)
+    first = replace(first, shown=_WRITTEN.sub("", first.shown))
     values = features.new_values(first.shown)
     others = (line for line in ranked if line.words != first.words and not line.overlaps(first))
     rivals = [line for line in others if values.isdisjoint(line.values)]

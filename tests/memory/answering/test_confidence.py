@@ -218,3 +218,13 @@ def test_what_a_line_says_is_clear_and_what_only_looks_alike_is_not(
     assert isinstance(reply, Answer)
     first = reply.text.split("\n")[0]
     assert answer in first if answer else first.startswith("Your memory does not say")
+
+
+def test_a_day_of_writing_that_is_shown_is_no_value_of_a_line(life: Memory) -> None:
+    question = "When was the fence painted?"
+    found = life.questions.retrieve(question, 10, None, None, None)
+    with life.store.reading() as conn:
+        state = AnswerState(conn, found, StaticEmbedder())
+        first, *others = state.read(hit.episode for hit in found.recall.hits)
+        written = [replace(line, shown=f"{line.shown} (written 2026-11-03)") for line in (first, *others)]
+        assert measure(state, written[0], written)["agreement"] == measure(state, first, [first, *others])["agreement"]
