@@ -225,7 +225,8 @@ def _says_more(part: Clause, window: Window) -> bool:
         return False
     days = [value.norm for value in part.values if value.kind == "date"]
     written = window[0].at.date() if window[0].at else None
-    return any(sentence.is_present for sentence in window) and not any(map(partial(is_over, at=written), days))
+    is_to_come = bool(days and written) or any(sentence.is_present for sentence in window)
+    return is_to_come and not any(map(partial(is_over, at=written), days))
 
 
 def _other_names(sentence: Clause, part: Clause) -> list[Value]:

@@ -293,6 +293,8 @@ def find_measures(text: str) -> tuple[tuple[str, Units, Units], ...]:
     for place, token in enumerate(tokens):
         if token[:1].isdigit():
             unit, per = _UNITS.get(tokens[place - 1], NO_UNITS) & MONEY, place + 1
+            if not unit and tokens[per].isalpha() and tokens[per] not in _UNITS.keys() | _PER:  # "5 square metres"
+                per += tokens[per + 1] in _UNITS
             if not unit and (unit := _UNITS.get(tokens[per], NO_UNITS)):
                 per += 1
                 if closer := unit & _UNITS.get(tokens[per], NO_UNITS):  # "degrees Celsius"

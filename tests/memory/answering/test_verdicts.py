@@ -189,6 +189,8 @@ PAIRS = [  # a passage, and what is right and wrong of one of its clauses
     ("The berth costs £2,900.", "The berth costs 2,900 pounds.", "The berth costs €2,900."),
     ("Tins: 25 kg, 17.90 euros.", "Tins cost 17.90 euros.", "Tins cost 17.90 euros per kg."),
     ("40% of the boxes are damp.", "40 percent of the boxes are damp.", "40 boxes are damp."),
+    ("The loft is big, 75 in all.", "The loft is big, 75 in all.", "The big loft has 75 square metres."),
+    ("Regatta: 9 June, in Bergen.", "The regatta is on 9 June.", "The regatta was held in Bergen on 9 June."),
     ("14 of the 60 sails tore.", "14 of the 60 sails tore.", "All 60 sails tore."),
     ("- [ ] paint the 2 masts", "You need to paint the 2 masts.", "You painted the 2 masts."),
     ("Ilka will row to Bergen on 9 June.", "Ilka will row to Bergen on 9 June.", "Ilka rowed to Bergen on 9 June."),
