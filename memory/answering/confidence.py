@@ -35,7 +35,7 @@ IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
 ANSWERED: Mapping[str, float] = {"kind": 1.55, "asked": 2.95, "agreement": 0.6}
 BIAS = -1.9
 CLEAR: Mapping[str, float] = {"kind": 1.15, "asked": 1.0, "agreement": 1.35, "lead": 0.3, "newer": -0.7, "alone": 0.5}
-LEAST_CLEAR, LEAST_ASKED_CLEAR = 2.35, 0.3
+LEAST_CLEAR, LEAST_ASKED_CLEAR = 2.25, 0.3
 AGREEMENT = 1.0  # score of a line with whose values all others agree
 MAX_COMPARED, MAX_AGREEING = 20, 5  # of the best lines; of the best of other notes, with each of these
 

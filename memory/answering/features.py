@@ -22,7 +22,7 @@ from memory.retrieval.question_type import SHAPES, ExpectedType, expected_types,
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
-from memory.text.languages import is_unspaced, stem, stop_words, word_numbers, word_set
+from memory.text.languages import ENGLISH, is_unspaced, stem, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
@@ -34,10 +34,10 @@ LEAST_BEST_COSINE = 0.3  # below it the nearest line is hardly nearer than the o
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
-UNRELATED_COSINE, SYNONYM_COSINE = 0.15, 0.6  # of two words: most have less than the first, "price" and "cost" 0.67
+COSINES, COSINES_ELSEWHERE = (0.15, 0.6), (0.3, 0.8)  # of unrelated words and of synonyms: in English, in others
 ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean similarity (0.04 at most in Latin script), and of how many words
 
-_NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
+_NUMBER = re.compile(r"\d[\d.,:/-]*\w*")  # which matches exactly or not
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
@@ -211,12 +211,12 @@ class QueryFeatures:
         new = sorted(set[str]().union(*map(self._content_words, texts)) - self._similarity.keys())
         if new:
             cosines = self.embedder.embed_documents(new) @ self._asked.T
-            near = np.clip((cosines - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE), 0, 1).astype(np.float32)
+            unrelated, synonym = COSINES if self._language == ENGLISH else COSINES_ELSEWHERE
+            near = np.clip((cosines - unrelated) / (synonym - unrelated), 0, 1)
             if len(new) >= FEW_WORDS_COMPARED and not is_unspaced(self._language):
                 self._all_alike |= float(near.mean()) > ALIKE
             if self._all_alike:
                 near[:] = 0.0
-            # A number matches exactly or not.
             near[[place for place, word in enumerate(new) if _NUMBER.search(word)]] = 0.0
             near[:, [place for place, stem in enumerate(self.stems) if _NUMBER.search(stem)]] = 0.0
             self._similarity.update(zip(new, near, strict=True))
