@@ -252,17 +252,19 @@ def keep_sending(client: Client, say: Callable[[str], None], stopped: threading.
     changed: set[str] = set(list_folders(client))
     woken = threading.Event()
 
-    def note(folder: str, event: FileSystemEvent) -> None:
-        if event.event_type in ("created", "modified", "moved", "deleted"):
-            changed.add(folder)
-            woken.set()
+    class Handler(FileSystemEventHandler):
+        def __init__(self, folder: str) -> None:
+            self._folder = folder
+
+        def on_any_event(self, event: FileSystemEvent) -> None:
+            if event.event_type in ("created", "modified", "moved", "deleted"):
+                changed.add(self._folder)
+                woken.set()
 
     observer = Observer()
     for folder in changed:
         with suppress(OSError):  # a drive that is out: compared with the next round
-            handler = FileSystemEventHandler()
-            handler.on_any_event = functools.partial(note, folder)  # type: ignore[method-assign]
-            observer.schedule(handler, folder, recursive=True)
+            observer.schedule(Handler(folder), folder, recursive=True)
     observer.start()
     wait = RETRY_SECONDS[0]
     try:
