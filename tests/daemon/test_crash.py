@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from daemon.client.client import DaemonError
 from memory.store import jobs
 from memory.store.store import Store
-from tests.daemon.conftest import QUICK, added, uris
+from tests.daemon.conftest import QUICK, added, uris, wait_until
 from tests.running import RunningDaemon, run_daemon
 
 FILES = 240
@@ -43,6 +44,13 @@ def all_read(daemon: RunningDaemon, seconds: float = 60) -> bool:
     return daemon.client.status().stats.sources == FILES
 
 
+def left_to_do(daemon: RunningDaemon) -> int:
+    """How many additions the memory's file says are not done."""
+    with contextlib.closing(sqlite3.connect(f"file:{daemon.paths.memory}?mode=ro", uri=True)) as conn:
+        query = "SELECT count(*) FROM job WHERE kind = 'add' AND state IN ('queued', 'leased')"
+        return int(conn.execute(query).fetchone()[0])
+
+
 @pytest.mark.usefixtures("cold_daemon")
 def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
     with run_daemon(tmp_path / "home", QUICK) as daemon:
@@ -62,6 +70,7 @@ def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
         assert daemon.client.check().problems == ()
         done, _ = added(daemon.client, notes)
         assert (done.sources, done.unchanged) == (0, FILES)
+        wait_until(lambda: not left_to_do(daemon))  # the job that went on is marked after its last file
         assert daemon.stop() == 0
         with Store.open(daemon.paths.memory) as store, store.reading() as conn:
             assert {*jobs.count(conn, ["add"])} <= {"done", "dead"}
