@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from daemon.terminal import count, display_safe, size
 Command = TypeVar("Command", bound=Callable[..., Any])
 SETTING = "models.policy"
 MANY = 5_000  # files
+READING_SECONDS = 5.0  # that pal watch add waits for the notes of a folder
 
 
 def as_date(edge: Literal["start", "end"]) -> Callable[[str], datetime]:
@@ -294,4 +296,15 @@ def watch_folder(session: Session, folder: Path, policy: str | None = None, tags
         tagged = f". Its tags: {list_tags(row)}." if row.tags and not changed else ""
         output.print_text(f"Already watched: {place}{changed}{tagged}")
     else:
-        output.print_text(f"Watching {place}. It is being read; `pal status` shows how far.")
+        output.print_text(f"Watching {place}{_describe_reading(session, row.path)}")
+
+
+def _describe_reading(session: Session, path: str) -> str:
+    """Describes how much of a newly watched folder is read, which is all of it unless that takes READING_SECONDS."""
+    until = time.monotonic() + READING_SECONDS
+    while time.monotonic() < until:
+        row = next((row for row in session.client.folders() if row.path == path), None)
+        if row is not None and row.state != "scanning":
+            return f": {count(row.sources, 'note')}."
+        time.sleep(0.05)
+    return ". It is being read; `pal status` shows how far."

@@ -33,7 +33,7 @@ MAX_LEAD, COMPLETE = 4.0, 0.99
 IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
 
 ANSWERED: Mapping[str, float] = {"kind": 1.55, "asked": 2.95, "agreement": 0.6}
-BIAS = -1.9
+BIAS = -2.15
 CLEAR: Mapping[str, float] = {"kind": 1.15, "asked": 1.0, "agreement": 1.35, "lead": 0.3, "newer": -0.7, "alone": 0.5}
 LEAST_CLEAR, LEAST_ASKED_CLEAR = 2.25, 0.3
 AGREEMENT = 1.0  # score of a line with whose values all others agree
