@@ -5,7 +5,7 @@ number in a note about a plumber belongs to the plumber. Questions are proposals
 question without one clear answer is worse than none."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from memory.answering.entries import NO_DAYS, Entry, keep_newest, read_entries
@@ -129,10 +129,14 @@ def propose_questions(conn: Connection, changed: Sequence[Fact]) -> list[Proposa
     now = now_ms()
     known = facts.list_about(conn, [id for id, _ in things], now, wall_of(now), relations=True)
     names = [label for _, label in things if len(label) <= MAX_NAME_CHARS and is_name(label)]
-    return list(dict.fromkeys(_ask_about_facts([*changed, *known], names)))
+    # The doctor below the heading "Dad" is not that of the note "People".
+    own = (
+        fact for fact in (*changed, *known) if not graph.all_by_norm(conn, (fact.predicate or "").rpartition(" ")[0])
+    )
+    return list(dict.fromkeys(_ask_about_facts(own, names)))
 
 
-def _ask_about_facts(candidates: Sequence[Fact], names: Sequence[str]) -> Iterator[Proposal]:
+def _ask_about_facts(candidates: Iterable[Fact], names: Sequence[str]) -> Iterator[Proposal]:
     for fact in candidates:
         if fact.predicate and fact.modality == "asserted" and fact.superseded_by is None and fact.objects[0] in names:
             value, question = fact.objects[-1], _ask_for(fact.objects[0], fact.predicate)

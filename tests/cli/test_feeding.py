@@ -137,7 +137,10 @@ def test_watching_a_folder(shell: Shell) -> None:
     notes.mkdir()
     (notes / "boat.md").write_text("The boat is blue.")
     said = shell.pal("watch", "add", "notes")
-    assert said.out in ("Watching ./notes: 1 note.\n", "Watching ./notes. It is being read; `pal status` shows how far.\n")
+    assert said.out in (
+        "Watching ./notes: 1 note.\n",
+        "Watching ./notes. It is being read; `pal status` shows how far.\n",
+    )
     assert shell.pal("watch", "add", "notes").out == "Already watched: ./notes\n"
     assert shell.pal("watch", "list").out.split()[0] == "./notes"
     assert [row["path"] for row in shell.pal("watch", "list", "--json").json["folders"]] == ["./notes"]

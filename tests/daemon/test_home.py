@@ -135,6 +135,7 @@ def test_only_things_that_notes_are_about_are_proposed(memory: Memory, tmp_path:
     card = "BEGIN:VCARD\nVERSION:3.0\nFN:Jonas Berg\nTEL;TYPE=CELL:+44 7700 900142\nEND:VCARD\n"
     read(memory, tmp_path / "jonas.vcf", card)
     read(memory, tmp_path / "choir.ics", REHEARSAL.replace("DTSTART:", "DTSTART;TZID=Europe/Berlin:"))
+    read(memory, tmp_path / "Crew.md", "# Crew\n\n## Ida Holm\n\nEmail: ida@vell.example\n\nIda Holm sings.\n")
     names = suggest(memory).names
     assert {"Piano", "Bosun", "Jonas Berg", "Ida Holm"} <= set(names)
     assert not {"Europe", "Phone", "music", "tags", "Karl Henning"} & set(names)
