@@ -6,7 +6,6 @@ import os
 import shutil
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,11 +75,14 @@ def test_a_decision_is_visible_soon_after_its_file_arrived(machines: tuple[Machi
     one.client.settle(revision.id, "keep")
     wait_until(lambda: len([*one.shared.rglob("*.update")]) > 1)  # by itself
     one.carry_to(two)
-    arrived = time.monotonic()
     wait_until(lambda: two.review("kept"), SOON)
-    assert time.monotonic() - arrived < SOON
-    state = two.client.status().sync
-    assert state is not None and len(state.computers) == 2 and not state.problem
+
+    def find_computers() -> int:
+        state = two.client.status().sync
+        assert state is not None and not state.problem
+        return len(state.computers)
+
+    wait_until(lambda: find_computers() == 2)  # its own comes with the round that has read the file
 
 
 def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_passes(

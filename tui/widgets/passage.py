@@ -136,6 +136,7 @@ class Passage(Vertical):
 
     @work(exclusive=True)
     async def _draw(self) -> None:
+        self._drawn = self.size.width  # of all parts: a size that arrives in between draws them again
         await self._text.remove_children()
         if (cited := self.cited) is None:
             return
@@ -168,7 +169,6 @@ class Passage(Vertical):
 
         prose = Prose(cites=False, classes=name)
         await self._text.mount(prose)
-        self._drawn = self.size.width
         await prose.update(fit_tables(str(text), self._drawn - 2 if self._drawn else WIDEST))  # a scrollbar has two
         return prose
 
