@@ -54,6 +54,7 @@ async def test_facts_opens_the_page_of_a_thing(command: str) -> None:
         await chat.pilot.press("tab", "enter")
         await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
         await chat.until(lambda: "Compressor" in str(chat.app.screen.query_one("#detail").border_title))
+        assert chat.client.asked == []
 
 
 async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
@@ -98,6 +99,7 @@ async def test_what_a_statement_changed_is_no_news_any_more_when_it_is_taken_bac
         await until_said(chat, "From now on: Ana lives in Turin; before: Ana lives in Lyon. /undo takes it back.")
         await give(chat, "/undo", "Forgotten: “Ana moved to Turin”")
         await chat.until(lambda: "Changed:" not in chat.words())
+        assert "/undo takes it back." in chat.words()
 
 
 async def test_what_was_kept_besides_a_question_is_said_and_undo_takes_it_back() -> None:
@@ -172,6 +174,7 @@ async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:
         chat.app.shared.note_done(fail, "never said")
         await give(chat, "/undo", "There is no source note:x. Nothing was undone.")
         await give(chat, "/undo", "The first is undone.")
+        assert "never said" not in chat.words()
 
 
 async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
@@ -217,6 +220,7 @@ async def test_an_undo_that_fails_can_be_tried_again() -> None:
         await chat.until(lambda: "The memory daemon is not running." in chat.words())
         chat.client.down = ""
         await give(chat, "/undo", "Your phone is removed.")
+        assert chat.words().count("Your phone is removed.") == 1
 
 
 async def test_the_memory_is_looked_after() -> None:
@@ -242,6 +246,7 @@ async def test_the_memory_is_looked_after() -> None:
             chat.screen.show_message("")
             await chat.send(command)
             await chat.until(lambda: chat.message() == "The daemon has ended.")
+        assert not chat.screen.prompt.text
 
 
 async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:
@@ -249,3 +254,4 @@ async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:
         for value in ("0161 4", "0161 5"):
             await give(chat, f"/me phone {value}", f"phone: {value}")
         await give(chat, "/undo", "phone is 0161 4 again.")
+        assert "Your phone is removed." not in chat.words()

@@ -119,6 +119,7 @@ async def test_who_thinks_better_of_a_service_cancels(tmp_path: Path) -> None:
         await chat.until(lambda: "Address of Ollama" in chat.words() and "127.0.0.1:11434" in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: "Nothing was saved." in chat.words() and chat.app.focused is chat.screen.prompt)
+        assert not (tmp_path / "config.toml").exists()
 
 
 async def test_a_server_needs_an_address_and_an_example_is_shown(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ async def test_nothing_ends_it(seed: int, tmp_path: Path, monkeypatch: pytest.Mo
         asked = len(client.inner.asked)
         await chat.send(world.QUESTION)
         await chat.until(lambda: len(client.inner.asked) > asked and chat.answers and chat.answers[-1].ready.is_set())
+        assert chat.app.is_running and chat.app.screen is chat.screen
 
 
 def press(chat: Chat, chance: random.Random) -> None:

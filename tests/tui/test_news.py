@@ -60,6 +60,7 @@ async def test_what_is_decided_elsewhere_or_was_stated_twice_is_no_news() -> Non
         await chat.until(lambda: NEWS in line(chat) and "more" not in line(chat))
         chat.client.live.give(wire.FactChanged(replace(waits, state="kept")))
         await chat.until(lambda: line(chat) == "")
+        assert NEWS not in chat.words()
 
 
 async def test_a_note_that_is_edited_under_an_open_chat_is_reported_with_what_it_said_before(tmp_path: Path) -> None:

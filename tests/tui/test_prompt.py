@@ -169,6 +169,8 @@ async def test_a_paste_goes_to_the_prompt_once_wherever_the_keys_go() -> None:
         await chat.until(lambda: chat.screen.prompt.has_focus and chat.screen.prompt.text == "one")
         await paste(chat, "two")
         await chat.until(lambda: chat.screen.prompt.text == "onetwo")
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == "onetwo"  # still: nothing came twice
 
 
 async def test_what_was_pasted_comes_back_with_a_question_that_failed() -> None:
