@@ -246,7 +246,7 @@ async def test_the_memory_is_looked_after() -> None:
             chat.screen.show_message("")
             await chat.send(command)
             await chat.until(lambda: chat.message() == "The daemon has ended.")
-        assert not chat.screen.prompt.text
+            assert "Copied to" not in chat.message() and "merged" not in chat.message()
 
 
 async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:
