@@ -179,17 +179,14 @@ def counted_in(uri: str) -> str:
     return _COUNTED[match["suffix"].lower()] if match else "line"
 
 
-def name_position(uri: str, line: int, end_line: int | None = None) -> str:
-    """Returns a position within a source: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
+def name_position(uri: str, line: int) -> str:
+    """Returns a position within a source: `line 14`, `page 3`, `00:12:31`; "" in a picture."""
     noun = counted_in(uri)
-    last = line if end_line is None else end_line
     if noun == "second":
-        span = dict.fromkeys(f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}" for at in (line, last))
-        return " to ".join(span)
+        return f"{line // 3600:02}:{line // 60 % 60:02}:{line % 60:02}"
     if noun == "picture":
         return ""
-    noun = "line" if noun == "message" else noun
-    return f"{noun} {line}" if last == line else f"{noun}s {line} to {last}"
+    return f"{'line' if noun == 'message' else noun} {line}"
 
 
 def name_place(uri: str, line: int) -> str:

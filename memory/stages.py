@@ -47,14 +47,6 @@ class Note:
         """Returns the note of a stage; None if it belongs to another kind."""
         return cls.from_detail(step.detail) if step.name == cls.stage else None
 
-    def describe(self) -> str:
-        """Describes the stage, in a few words for a person; "" for internal work."""
-        return ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
-
 
 def step(note: Note, ms: float) -> Step:
     """Returns the step of a stage that took `ms`."""
@@ -94,18 +86,12 @@ class AnalysisNote(Note, stage="analyse"):
     terms: tuple[str, ...] = ()
     time: TimeNote | None = None
 
-    def describe(self) -> str:
-        return f"asked about {self.time.words}" if self.time and self.time.words else ""
-
 
 @dataclass(frozen=True, slots=True)
 class ScopeNote(Note, stage="scope"):
     """The number of episodes that a question may see."""
 
     episodes: int = 0
-
-    def describe(self) -> str:
-        return f"searched {_count(self.episodes, 'passage')}" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +102,12 @@ class TextNote(Note, stage="text"):
     cosine: float = 0.0
     any_time: bool | None = None
 
-    def describe(self) -> str:
-        return "found nothing of that time" if self.any_time else ""
-
 
 @dataclass(frozen=True, slots=True)
 class SeedNote(Note, stage="seed"):
     """The objects that a question names."""
 
     objects: tuple[str, ...] = ()
-
-    def describe(self) -> str:
-        return f"found {_count(len(self.objects), 'thing')} you named" if self.objects else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +122,6 @@ class ReplayNote(Note, stage="replay"):
     earlier: int | None = None
     like: int | None = None
 
-    def describe(self) -> str:
-        return f"followed {_count(self.followed, 'link')} of earlier answers" if self.followed else ""
-
 
 @dataclass(frozen=True, slots=True)
 class GraphNote(Note, stage="graph"):
@@ -152,18 +129,12 @@ class GraphNote(Note, stage="graph"):
 
     strategy: str = ""
 
-    def describe(self) -> str:
-        return "followed links"
-
 
 @dataclass(frozen=True, slots=True)
 class LinksNote(Note, stage="links"):
     """The number of episodes linked from the pages that a question names."""
 
     episodes: int = 0
-
-    def describe(self) -> str:
-        return f"{_count(self.episodes, 'passage')} linked from what you named" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +144,6 @@ class RankNote(Note, stage="rank"):
     episodes: int = 0
     text_only: tuple[int, ...] = ()
     channels: Mapping[str, Mapping[str, float]] | None = None
-
-    def describe(self) -> str:
-        return f"kept {self.episodes:,}" if self.episodes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +156,6 @@ class RouteNote(Note, stage="route"):
     enough: bool | None = None
     reason: str | None = None
 
-    def describe(self) -> str:
-        return self.reason or " ".join(f"Nothing is known by the name {name!r}." for name in self.unknown or ())
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote(Note, stage="answer"):
@@ -198,9 +163,6 @@ class AnswerNote(Note, stage="answer"):
 
     lines: int = 0
     chain: tuple[str, ...] | None = None
-
-    def describe(self) -> str:
-        return f"found {_count(self.lines, 'line')}" if self.lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +180,6 @@ class ComposeNote(Note, stage="compose"):
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
 
-    def describe(self) -> str:
-        return f"{self.model} read {_count(len(self.episodes), 'passage')}" if self.calls and self.model else ""
-
 
 @dataclass(frozen=True, slots=True)
 class GuidedNote(Note, stage="guided"):
@@ -236,9 +195,6 @@ class GuidedNote(Note, stage="guided"):
     edges: tuple[int, ...] | None = None
     stopped: str | None = None
 
-    def describe(self) -> str:
-        return f"fetched {len(self.taken):,} more" if self.taken else ""
-
 
 @dataclass(frozen=True, slots=True)
 class AgentNote(Note, stage="agent"):
@@ -253,9 +209,6 @@ class AgentNote(Note, stage="agent"):
     calls: int | None = None
     collected: tuple[int, ...] | None = None
 
-    def describe(self) -> str:
-        return f"fetched {len(self.collected):,} more" if self.collected else ""
-
 
 @dataclass(frozen=True, slots=True)
 class SketchNote(Note, stage="sketch"):
@@ -265,9 +218,6 @@ class SketchNote(Note, stage="sketch"):
     sketches: tuple[Sequence[str], ...] | None = None
     said: str | None = None
 
-    def describe(self) -> str:
-        return f"a model wrote {_count(len(self.sketches), 'outline')}" if self.sketches else ""
-
 
 KINDS = {kind.stage: kind for kind in Note.__subclasses__() if hasattr(kind, "stage")}
 
@@ -275,4 +225,40 @@ KINDS = {kind.stage: kind for kind in Note.__subclasses__() if hasattr(kind, "st
 def describe_step(step: Step) -> str:
     """Describes a stage, in a few words: `searched 1,204 passages`; "" for internal work."""
     kind = KINDS.get(step.name)
-    return kind.from_detail(step.detail).describe() if kind is not None else ""
+    return describe(kind.from_detail(step.detail)) if kind is not None else ""
+
+
+def describe(note: Note) -> str:
+    """Describes a stage by its note, in a few words for a person; "" for internal work."""
+    match note:
+        case AnalysisNote(time=TimeNote(words=words)) if words:
+            return f"asked about {words}"
+        case ScopeNote(episodes=number) if number:
+            return f"searched {_count(number, 'passage')}"
+        case TextNote(any_time=True):
+            return "found nothing of that time"
+        case SeedNote(objects=objects) if objects:
+            return f"found {_count(len(objects), 'thing')} you named"
+        case ReplayNote(followed=number) if number:
+            return f"followed {_count(number, 'link')} of earlier answers"
+        case GraphNote():
+            return "followed links"
+        case LinksNote(episodes=number) if number:
+            return f"{_count(number, 'passage')} linked from what you named"
+        case RankNote(episodes=number) if number:
+            return f"kept {number:,}"
+        case RouteNote(reason=reason, unknown=unknown):
+            return reason or " ".join(f"Nothing is known by the name {name!r}." for name in unknown or ())
+        case AnswerNote(lines=number) if number:
+            return f"found {_count(number, 'line')}"
+        case ComposeNote(model=model, calls=calls, episodes=episodes) if calls and model:
+            return f"{model} read {_count(len(episodes), 'passage')}"
+        case GuidedNote(taken=episodes) | AgentNote(collected=episodes) if episodes:
+            return f"fetched {len(episodes):,} more"
+        case SketchNote(sketches=sketches) if sketches:
+            return f"a model wrote {_count(len(sketches), 'outline')}"
+    return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"

@@ -154,7 +154,7 @@ def _forget_one(
         gone = memory.forgetting.forget_sources(uris, find_files(uris))
         return replace(gone, copies=date_copies(copies), also_in=equal)
     except NotFoundError:
-        if memory.sources.count_all(source.rstrip("/") + "/"):
+        if memory.sources.count_under(source.rstrip("/") + "/", ever=True):
             raise InvalidInputError(
                 f"{source} is a folder. To forget all that was read from it: pal watch rm --forget {source}"
             ) from None

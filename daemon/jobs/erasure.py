@@ -95,7 +95,7 @@ class Erasure:
         since = self._memory.forgetting.unwiped_since()
         if not jobs and since is None:
             return None
-        remaining = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
+        remaining = sum(self._memory.sources.count_under(folder + "/", ever=True) for folder in folders)
         return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
 
     def _begin(self, job: Job) -> Future[Forgotten]:
@@ -127,7 +127,7 @@ class Erasure:
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Deletes all sources of a folder, including retired ones."""
-        task.total = self._memory.sources.count_all(below)
+        task.total = self._memory.sources.count_under(below, ever=True)
         while uris := self._memory.sources.list_uris(below, AT_ONCE):
             files = find_files(uris) if skip else ()
             forget = partial(self._memory.forgetting.forget_sources, uris, files, wipe=False)

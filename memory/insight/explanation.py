@@ -17,7 +17,7 @@ from memory.retrieval.state import RetrievalResult
 from memory.retrieval.text_search import limit_to_time
 from memory.retrieval.traversers import path_to
 from memory.settings import AnswerSettings
-from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, TextNote, last_note, notes
+from memory.stages import AnswerNote, ComposeNote, RankNote, RouteNote, TextNote, describe, last_note, notes
 from memory.store import episodes, facts, text
 from memory.store.connect import Connection
 from memory.store.graph import Thesis
@@ -55,7 +55,7 @@ def explain_answer(conn: Connection, traced: StoredTrace, settings: AnswerSettin
     return Why(
         traced.asked, tuple(used), tuple(chain),
         tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
-        tuple(dict.fromkeys(note.describe() for note in routed if note.unknown)),
+        tuple(dict.fromkeys(describe(note) for note in routed if note.unknown)),
         len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
         allowed.seconds * settings.answer_seconds,
     )  # fmt: skip

@@ -74,8 +74,8 @@ def _find_place(entry: ProfileEntry) -> tuple[int, str]:
     return len(ORDER) + (entry.key not in CONTACT) + (entry.key not in FAMILY), entry.key
 
 
+MAX_PASSAGES = 300  # the newest, which are read for plans, as many with open tasks; from which questions are made
 OVERDUE = timedelta(days=14)  # how long an open task is listed that names the day without a mark of "due"
-MAX_PASSAGES = 200  # the newest, which are read for it; as many with open tasks
 MAX_TASKS = 1000  # the newest
 _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
 
@@ -114,7 +114,6 @@ def _list_days(entry: Entry, today: date, end: date) -> Iterator[PlannedEntry]:
         yield PlannedEntry(day.isoformat(), time, text, is_task, episode.source.uri, episode.title, line, episode.id)
 
 
-MAX_PASSAGES = 300  # the newest, from which questions are made
 MAX_NAMES = 12
 MAX_NAME_CHARS, MAX_VALUE_CHARS = 40, 60
 _PLACE = re.compile(r"(?P<verb>live|work|stay|keep)s? (?:in|at|to)")

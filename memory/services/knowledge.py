@@ -77,12 +77,13 @@ class Knowledge:
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """Returns the owner's names; those from notes and mails only with `of_mails`."""
-        return self._state.settings.owner_names or (self._state.list_owner_names() if of_mails else ())
+        return self._state.settings.owner_names or (tuple(self._state.list_owner_names()) if of_mails else ())
 
     def profile(self) -> Profile:
         from memory.insight.overview import read_profile
 
-        return self._store.read(read_profile, self._state.names_with_reason(), now_ms())
+        names = dict.fromkeys(self._state.settings.owner_names, "memory.owner_names")
+        return self._store.read(read_profile, names or self._state.list_owner_names(), now_ms())
 
     @contextmanager
     def transaction(self) -> Iterator[FactAsserter]:
@@ -205,7 +206,7 @@ class Knowledge:
         key, own = norm(name), graph.owner(conn)
         named = graph.all_by_norm(conn, key)
         objects = own if own and (key in ME or own[0] in named) else named
-        if not objects and not browse.list_sources(conn, limit=1):
+        if not objects and not browse.search_sources(conn, "", 1)[1]:
             raise NotFoundError(
                 f"Nothing is known about {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
@@ -15,9 +15,6 @@ from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store
 from memory.time.timestamps import now_ms, to_ms
 from memory.views import ListedSource, SecretPlace
-
-if TYPE_CHECKING:
-    from memory.text.secrets import Secret
 
 AT_ONCE = 500  # passages that are searched for secrets
 
@@ -33,11 +30,9 @@ class Sources:
     list_below = read_by(sources.list_below)
     list_uris = read_by(sources.list_uris)
     list_equal = read_by(sources.list_equal)
-    count = read_by(browse.count_sources)
     count_under = read_by(sources.count_under)
     count_retired = read_by(sources.count_retired)
     list_of_size = read_by(sources.list_of_size)
-    count_all = read_by(sources.count_all)
     list_skipped = read_by(sources.list_skipped)
     search_skipped = read_by(sources.search_skipped)
     watched_folders = read_by(sources.list_folders)
@@ -45,6 +40,7 @@ class Sources:
     find_secrets = read_by(episodes.find_secrets)
     list_masked = read_by(episodes.list_masked)
     chat_names = read_by(sources.chat_names)
+    search = read_by(browse.search_sources)
     count_tags = read_by(browse.count_tags)
     change_tags = write_by(sources.change_tags)
     set_reader_versions = write_by(sources.read_again)
@@ -56,11 +52,6 @@ class Sources:
     def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
         """Returns (the live sources read between two times, newest first; total)."""
         return self._store.read(browse.list_read, to_ms(since), to_ms(until), limit)
-
-    def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
-        """Returns (live sources with `query` in uri or title, newest first; total)."""
-        with self._store.reading() as conn:
-            return browse.list_sources(conn, query, limit), browse.count_sources(conn, query)
 
     def set_policy(self, policies: Mapping[str, Policy]) -> None:
         """Sets where text may go: of each source, or of all below that folder or in that file."""
@@ -132,26 +123,16 @@ class Sources:
     def list_unmasked(self) -> list[SecretPlace]:
         """Lists secrets in text from before masking, by uri and line: in passages, also of earlier versions, and in
         questions ("trace 12"). Reads the whole memory."""
-        return sorted(
-            {*self._find_in_passages(), *self._find_in_questions()}, key=lambda place: (place.uri, place.line or 0)
-        )
-
-    def _find(self, text: str) -> list[Secret]:
         from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
 
-        return find_secrets(text)
-
-    def _find_in_passages(self) -> Iterator[SecretPlace]:
-        last = 0
+        places, last = set(), 0
         while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
             for episode in self._store.read(episodes.get_many, ids):
-                for start, _, kind in self._find(episode.text):
-                    yield SecretPlace(episode.source.uri, episode.line_at(start), kind)
-                for _, _, kind in self._find(episode.title):
-                    yield SecretPlace(episode.source.uri, episode.line, kind)
+                uri, line = episode.source.uri, episode.line
+                places |= {SecretPlace(uri, line, kind) for _, _, kind in find_secrets(episode.title)}
+                for start, _, kind in find_secrets(episode.text):
+                    places.add(SecretPlace(uri, episode.line_at(start), kind))
             last = ids[-1]
-
-    def _find_in_questions(self) -> Iterator[SecretPlace]:
         for id, question in self._store.read(traces.list_questions):
-            for _, _, kind in self._find(question):
-                yield SecretPlace(f"trace {id}", None, kind)
+            places |= {SecretPlace(f"trace {id}", None, kind) for _, _, kind in find_secrets(question)}
+        return sorted(places, key=lambda place: (place.uri, place.line or 0))

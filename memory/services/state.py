@@ -186,8 +186,8 @@ class State:
             scorer = None
             if ranker := self.ranker:
                 scorer = self._read_undamaged("ranker", lambda: ranker.load(conn, embedder), lambda: None)
-            names = self._read_undamaged("names", self.list_owner_names, lambda: ())
-            return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
+            names = self._read_undamaged("names", self.list_owner_names, dict[str, str])
+            return Serving(embedder, embedder_id, snapshot, usable, tuple(names), scorer)
 
     def _read_undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
         """Returns the result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""
@@ -204,23 +204,17 @@ class State:
         with self.write_lock:
             self.serving = self.load(embedder, embedder_id, self.serving.snapshot.graph)
 
-    def list_owner_names(self) -> tuple[str, ...]:
-        """Returns the owner's names, from a note about them or else from their mailbox."""
-        own = self.store.read(sources.list_titled, title_spellings())
-        names = [name for _, properties, text in own for name in list_own_names(properties, text)]
-        return tuple(dict.fromkeys(names)) or mailbox_owner(self.store.read(sources.mail_people))
-
-    def names_with_reason(self) -> dict[str, str]:
-        """Returns {name of the owner: its source}: the setting `memory.owner_names`, the uri of a note, or "mails"."""
-        if self.settings.owner_names:
-            return dict.fromkeys(self.settings.owner_names, "memory.owner_names")
-        own = self.store.read(sources.list_titled, title_spellings())
-        uri_of = {name: uri for uri, properties, text in reversed(own) for name in list_own_names(properties, text)}
-        return {name: uri_of.get(name, "mails") for name in self.list_owner_names()}
+    def list_owner_names(self) -> dict[str, str]:
+        """Returns {name of the owner: its source}: the uri of a note about them, or else "mails"."""
+        names: dict[str, str] = {}
+        for uri, properties, text in self.store.read(sources.list_titled, title_spellings()):
+            for name in list_own_names(properties, text):
+                names.setdefault(name, uri)
+        return names or dict.fromkeys(mailbox_owner(self.store.read(sources.mail_people)), "mails")
 
     def name_owner(self) -> None:
         """Gives the owner's object the owner's current names, so that facts under these names belong to it."""
-        self.serving = replace(self.serving, owner=self.list_owner_names())
+        self.serving = replace(self.serving, owner=tuple(self.list_owner_names()))
         names = {norm(name): name for name in self.settings.owner_names or self.serving.owner if norm(name)}
         for name in [*names.values()]:  # a first name that nobody else has is the owner's too
             first = norm(name).partition(" ")[0]

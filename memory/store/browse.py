@@ -17,8 +17,8 @@ from memory.store.connect import (
     is_asserted,
     is_live,
     make_pattern,
+    read_column,
     read_value,
-    select_ids,
     source_from_row,
 )
 from memory.store.revisions import Row, list_by_clauses
@@ -132,27 +132,21 @@ def read_source(conn: Connection, uri: str) -> ReadSource:
     ).fetchone()
     if row is None:
         raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
-    passages = conn.execute(
+    rows = conn.execute(
         f"SELECT e.node_id, x.model FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
         " LEFT JOIN extraction x ON x.episode_id = e.node_id WHERE e.source_id = ? ORDER BY e.seq, e.node_id",
         (row[0],),
     ).fetchall()
-    tags = conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", (row[0],)).fetchall()
-    return ReadSource(
-        make_listed((*row[:-1], len(passages))),
-        row[-1],
-        tuple(tag for (tag,) in tags),
-        tuple(dict.fromkeys(model for _, model in passages if model)),
-        tuple(id for id, _ in passages),
-    )
+    tags = read_column(conn, "SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", row[0])
+    models = dict.fromkeys(model for _, model in rows if model)
+    listed = make_listed((*row[:-1], len(rows)))
+    return ReadSource(listed, row[-1], tuple(tags), tuple(models), tuple(id for id, _ in rows))
 
 
 def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
     """Returns all names of these objects, as written."""
-    rows = conn.execute(
-        f"SELECT DISTINCT surface FROM alias WHERE node_id IN {LISTED} ORDER BY conf DESC, surface", (id_list(objects),)
-    )
-    return [name for (name,) in rows]
+    query = f"SELECT DISTINCT surface FROM alias WHERE node_id IN {LISTED} ORDER BY conf DESC, surface"
+    return read_column(conn, query, id_list(objects))
 
 
 def list_mentioning(conn: Connection, objects: Sequence[int], limit: int) -> tuple[list[tuple[int, MentionedIn]], int]:
@@ -196,7 +190,7 @@ def list_notable_things(conn: Connection) -> list[tuple[int, str]]:
 
 def list_open_tasks(conn: Connection, most: int) -> list[int]:
     """Returns the first live passage of each of the newest open tasks."""
-    return select_ids(
+    return read_column(
         conn,
         "SELECT min(v.episode_id) FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel'"
         f" AND {is_live('e')} AND e.superseded_by IS NULL JOIN node o ON o.id = e.dst AND o.label = 'open'"
@@ -237,13 +231,15 @@ def find_first_after(conn: Connection, since: int) -> int:
 
 def list_newest_notes(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
     """Returns the live sources of these passages, the newest first, those without a date last."""
-    rows = conn.execute(
+    ids = read_column(
+        conn,
         "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
         " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id"
         " ORDER BY s.at DESC, min(l.key) LIMIT ?2",
-        (id_list(episodes), limit),
-    ).fetchall()
-    return _get_many(conn, [id for (id,) in rows])
+        id_list(episodes),
+        limit,
+    )
+    return _get_many(conn, ids)
 
 
 def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
@@ -255,7 +251,7 @@ def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -
 
 def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
     """Returns the live passages read last, by id."""
-    return select_ids(
+    return read_column(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
         " ORDER BY e.node_id DESC LIMIT ?",
@@ -283,14 +279,15 @@ def list_mentioned_things(conn: Connection, episodes: Sequence[int], limit: int)
 # Lists of sources ----------------------------------------------------------------------------------------------
 
 
-def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
-    """Returns live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri
-    and title, regardless of case."""
-    rows = conn.execute(
-        f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
-        {"like": make_pattern(query), "query": query, "limit": limit},
-    ).fetchall()
-    return [make_listed(row) for row in rows]
+def search_sources(conn: Connection, query: str, limit: int) -> tuple[list[ListedSource], int]:
+    """Returns (live sources with `query` in uri or title, regardless of case, newest read first; total). A source whose
+    uri is `query` comes before all."""
+    matching = r"WHERE t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
+    values = {"like": make_pattern(query), "query": query, "limit": limit}
+    order = "ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit"
+    listed = [make_listed(row) for row in conn.execute(f"{_LISTED} {matching} {order}", values)]
+    (total,) = conn.execute(f"SELECT count(*) FROM source {matching}", values).fetchone()
+    return listed, total
 
 
 def _get_many(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
@@ -312,21 +309,10 @@ def make_listed(row: Sequence[Any]) -> ListedSource:
     return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
 
 
-def count_sources(conn: Connection, query: str = "") -> int:
-    """Returns the number of sources that `list_sources` returns without a limit."""
-    return int(
-        conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": make_pattern(query)}).fetchone()[0]
-    )
-
-
 def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
     """Returns the tags of live sources with their frequency, most frequent first."""
-    rows = conn.execute(
+    return conn.execute(
         "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
         " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",
         (limit,),
-    )
-    return [(tag, n) for tag, n in rows]
-
-
-_MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
+    ).fetchall()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memory.nouns import ENTRY_VERSIONS
 from memory.store import text
-from memory.store.connect import LISTED, Connection, id_list, is_live
+from memory.store.connect import LISTED, Connection, id_list, is_live, read_column
 from memory.time.recurrence import list_event_days, move_day
 
 MAX_RECURRING = 500  # passages with recurring events
@@ -106,5 +106,5 @@ def _find_episodes(conn: Connection, entries: Iterable[_Entry], selected: Iterab
     episodes = {}
     for entry in selected:
         end = next((line for line in begins[entry.source] if line > entry.line), 1 << 40)
-        episodes[entry] = [id for (id,) in conn.execute(query, (entry.source, entry.line, end))]
+        episodes[entry] = read_column(conn, query, entry.source, entry.line, end)
     return episodes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from memory.errors import StoreDamagedError
 from memory.store import facts, seals
-from memory.store.connect import LIVE, Connection, driver, is_live, read_value
+from memory.store.connect import LIVE, Connection, driver, get_meta, is_live, read_value
 from memory.store.store import Store
 from memory.views import Check, Stats
 
@@ -72,7 +72,7 @@ def _check_fact_vectors(conn: Connection) -> Iterator[str]:
 
 def _check_seals(conn: Connection) -> Iterator[str]:
     for damage in seals.find_damage(conn):
-        yield from (f"{sentence} {DERIVED.get(damage.table, REPAIR)}" for sentence in seals.describe(damage))
+        yield from (f"{sentence} {DERIVED.get(damage[0], REPAIR)}" for sentence in seals.describe(damage))
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
@@ -192,21 +192,12 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
     episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes in memory
         f"SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE {LIVE}"
     ).fetchone()
-    sources, edges, generation = conn.execute(
-        "SELECT (SELECT count(*) FROM source WHERE t_deleted IS NULL),"
-        f" (SELECT count(*) FROM edge WHERE {LIVE}),"
-        " (SELECT value FROM meta WHERE key = 'generation')"
-    ).fetchone()
+    sources = read_value(conn, "SELECT count(*) FROM source WHERE t_deleted IS NULL")
+    edges = read_value(conn, f"SELECT count(*) FROM edge WHERE {LIVE}")
+    skipped = read_value(conn, "SELECT count(*) FROM skip")
     files = [path, path.with_name(path.name + "-wal")]
+    size = sum(file.stat().st_size for file in files if file.exists())
     return Stats(
-        path=str(path),
-        sources=sources,
-        episodes=int(episodes),
-        theses=int(theses),
-        objects=int(objects),
-        edges=edges,
-        skipped=int(read_value(conn, "SELECT count(*) FROM skip")),
-        bytes=sum(file.stat().st_size for file in files if file.exists()),
-        embedder=embedder,
-        generation=generation,
-    )
+        str(path), sources, int(episodes), int(theses), int(objects), edges, skipped, size, embedder,
+        get_meta(conn, "generation"),
+    )  # fmt: skip

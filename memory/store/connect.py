@@ -142,7 +142,7 @@ def translate_error(error: Exception, path: Path) -> StoreError:
 def has_surplus(conn: Connection) -> bool:
     """Whether a large part of the file is free, because rows were deleted, so that rewriting it is worthwhile."""
     free, pages, page_bytes = (
-        conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count", "page_size")
+        read_value(conn, f"PRAGMA {name}") for name in ("freelist_count", "page_count", "page_size")
     )
     return bool(free * page_bytes >= max(WORTH_BYTES, WORTH_SHARE * pages * page_bytes))
 
@@ -191,7 +191,7 @@ def id_list(ids: Iterable[SupportsInt]) -> str:
     return json.dumps([int(id) for id in ids])
 
 
-def select_ids(conn: Connection, query: str, *values: int | str | None) -> list[int]:
+def read_column(conn: Connection, query: str, *values: int | str | None) -> list[Any]:
     """Returns the first column of the rows of a query."""
     return [row[0] for row in conn.execute(query, values)]
 

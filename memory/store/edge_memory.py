@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, select_ids
+from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_column
 from memory.store.graph import EDGE_KINDS, EdgeRow, allocate, insert_edges
 
 FORGOTTEN = 0.15  # norm below which a slot is dropped
@@ -100,7 +100,7 @@ def put(conn: Connection, embedder_id: int, changed: Mapping[int, Slots]) -> Non
     """Replaces the slots of these edges; retired edges get none. Vectors are float16."""
     listed = id_list(changed)
     conn.execute(f"DELETE FROM edge_memory WHERE embedder_id = ? AND edge_id IN {LISTED}", (embedder_id, listed))
-    live = select_ids(conn, f"SELECT id FROM edge WHERE id IN {LISTED} AND {LIVE} ORDER BY id", listed)
+    live = read_column(conn, f"SELECT id FROM edge WHERE id IN {LISTED} AND {LIVE} ORDER BY id", listed)
     conn.executemany(
         "INSERT INTO edge_memory(edge_id, slot, embedder_id, data, norm, n_pos, n_neg, t_last)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -153,7 +153,7 @@ def openings(conn: Connection, episodes: Iterable[SupportsInt]) -> dict[int, int
 def open_edges(conn: Connection, episodes: Iterable[int], now: int) -> dict[int, int]:
     """Returns {episode: its `open` edge, created if missing}, of the live episodes."""
     live = f"SELECT id FROM node WHERE id IN {LISTED} AND kind = 'E' AND {LIVE} ORDER BY id"
-    episode_ids = select_ids(conn, live, id_list(episodes))
+    episode_ids = read_column(conn, live, id_list(episodes))
     opened = openings(conn, episode_ids)
     new = [episode for episode in episode_ids if episode not in opened]
     if new:
@@ -218,20 +218,20 @@ def list_judgements(conn: Connection, embedder_id: int) -> dict[int, int | None]
 def find_touched(conn: Connection, traces: Iterable[SupportsInt]) -> list[int]:
     """Returns the live edges that learned from these traces, by id."""
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_TOUCHED}) ORDER BY id"
-    return select_ids(conn, query, id_list(traces), "[]")
+    return read_column(conn, query, id_list(traces), "[]")
 
 
 def list_without_credit(conn: Connection, embedder_id: int) -> list[int]:
     """Returns the live edges with signals but without memory for this embedder."""
     knows = "SELECT 1 FROM edge_memory m WHERE m.edge_id = edge.id AND m.embedder_id = ?"
     query = f"SELECT id FROM edge WHERE {LIVE} AND id IN ({_LEARNERS}) AND NOT EXISTS ({knows}) ORDER BY id"
-    return select_ids(conn, query, embedder_id)
+    return read_column(conn, query, embedder_id)
 
 
 def learners(conn: Connection, embedder_id: int) -> list[int]:
     """Returns the edges with signals or memory for this embedder, by id."""
     query = f"{_LEARNERS} UNION SELECT edge_id FROM edge_memory WHERE embedder_id = ? ORDER BY 1"
-    return select_ids(conn, query, embedder_id)
+    return read_column(conn, query, embedder_id)
 
 
 _LEARNERS = f"""SELECT edge_id FROM trace_edge WHERE role = 'enhanced' AND {_LEARNT}

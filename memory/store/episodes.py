@@ -16,8 +16,8 @@ from memory.store.connect import (
     get_meta,
     id_list,
     is_live,
+    read_column,
     read_value,
-    select_ids,
     source_from_row,
     to_json,
 )
@@ -78,7 +78,7 @@ def list_by_source(conn: Connection, source_id: int, former: bool = False) -> li
 
 def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
     """Returns the next ids of episodes after one, retired ones included, sorted."""
-    return select_ids(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
+    return read_column(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
 
 
 def list_refs(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeRef]:
@@ -154,7 +154,7 @@ def get_many(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
 
 def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
     """Returns the live ones of these episodes."""
-    return set(select_ids(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
+    return set(read_column(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
 
 
 def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
@@ -250,7 +250,7 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
         conditions.append("coalesce(e.event_from, s.at) < ?")
         values.append(to_wall(scope.until))
     query = "SELECT e.node_id FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
-    return select_ids(conn, f"{query} WHERE {' AND '.join(conditions)} ORDER BY e.node_id", *values)
+    return read_column(conn, f"{query} WHERE {' AND '.join(conditions)} ORDER BY e.node_id", *values)
 
 
 def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int) -> tuple[int, ...]:
@@ -261,16 +261,16 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int) -> tuple
     if not live:
         return ()
     query = f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id WHERE t.episode_id IN {LISTED}"
-    theses = select_ids(conn, f"{query} AND {is_live('n')}", id_list(live))
+    theses = read_column(conn, f"{query} AND {is_live('n')}", id_list(live))
     text.remove(conn, live)  # before the nodes expire: full text reads the words to remove from views
     nodes = id_list([*live, *theses])
     query = f"SELECT DISTINCT dst FROM edge WHERE src IN {LISTED} AND kind IN ('mention', 'member') AND {LIVE}"
-    spoken_of = select_ids(conn, query, nodes)
+    spoken_of = read_column(conn, query, nodes)
     for end in ("src", "dst"):
         query = f"UPDATE edge SET t_expired = ? WHERE {end} IN {LISTED} AND {LIVE} RETURNING id"
-        edges = select_ids(conn, query, now, nodes)
+        edges = read_column(conn, query, now, nodes)
         conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(edges),))
-    lonely = select_ids(conn, _LONELY, id_list(spoken_of))
+    lonely = read_column(conn, _LONELY, id_list(spoken_of))
     query = f"UPDATE node SET t_expired = ? WHERE id IN {LISTED}"
     conn.execute(query, (now, id_list([*live, *theses, *lonely])))
     vectors.delete_many(conn, live)
@@ -311,12 +311,12 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
         f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?"
     )
-    recent = select_ids(conn, query, RECENT_TRACES, limit)
+    recent = read_column(conn, query, RECENT_TRACES, limit)
     if len(recent) < limit:
         query = f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE"
         newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY n.t_created / 86400000 DESC,"
         newest += " max(e.event_from) OVER (PARTITION BY e.source_id) DESC, e.source_id DESC, e.seq LIMIT ?"
-        recent += select_ids(conn, newest, limit + len(recent))
+        recent += read_column(conn, newest, limit + len(recent))
     return list(dict.fromkeys(recent))[:limit]
 
 

@@ -28,7 +28,7 @@ from memory.store.connect import (
     is_asserted,
     is_live,
     is_recorded,
-    select_ids,
+    read_column,
     set_meta,
     valid,
     visible,
@@ -260,7 +260,7 @@ def complete_vectors(conn: Connection, embedder: Embedder, most: int) -> bool:
     """Removes vectors of facts that are not current, adds up to `most` missing ones; returns whether all are
     complete."""
     open_vectors(conn, embedder)
-    delete_vectors(conn, select_ids(conn, f"SELECT id FROM vec_fact WHERE id NOT IN ({_FACTS})"))
+    delete_vectors(conn, read_column(conn, f"SELECT id FROM vec_fact WHERE id NOT IN ({_FACTS})"))
     missing = list_without_vectors(conn, most)
     put_vectors(conn, embedder, missing)
     return len(missing) < most
@@ -270,13 +270,13 @@ def list_without_vectors(conn: Connection, limit: int, among: Iterable[SupportsI
     """Returns current facts without vectors; `among` these, if given."""
     chosen = "" if among is None else f" AND id IN ({', '.join(str(int(id)) for id in among)})"
     query = f"SELECT id FROM ({_FACTS}) WHERE id NOT IN (SELECT id FROM vec_fact){chosen} LIMIT ?"
-    return select_ids(conn, query, limit)
+    return read_column(conn, query, limit)
 
 
 def list_damaged_vectors(conn: Connection) -> list[int]:
     """Returns facts whose vectors are not as written."""
     rows = "id, slot, statement, slot_bytes, statement_bytes"
-    return select_ids(conn, f"SELECT id FROM vec_fact WHERE crc IS NOT checksum({rows})")
+    return read_column(conn, f"SELECT id FROM vec_fact WHERE crc IS NOT checksum({rows})")
 
 
 def put_vectors(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:

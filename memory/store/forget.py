@@ -18,8 +18,8 @@ from memory.store.connect import (
     Connection,
     get_meta,
     id_list,
+    read_column,
     read_value,
-    select_ids,
     set_meta,
     to_json,
 )
@@ -42,7 +42,7 @@ def note_unwiped(conn: Connection, now: int, by_person: bool) -> None:
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
     """Forgets a source with all its versions and jobs; the same content is not read again. NotFoundError."""
-    sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
+    sources = read_column(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
     return _forget_versions(conn, uri, sources, now, mark_content=True)
@@ -63,7 +63,7 @@ def _forget_versions(conn: Connection, uri: str, sources: Sequence[int], now: in
     if mark_content:
         query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
         mark(conn, [digest for (digest,) in conn.execute(query, (listed,)).fetchall()], now)
-    episodes = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed)
+    episodes = read_column(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed)
     gone = _forget_episodes(conn, episodes, now)
     conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
     if read_value(conn, "SELECT 1 FROM source WHERE uri = ?", uri) is None:
@@ -75,7 +75,7 @@ def _remove_references(conn: Connection, uri: str) -> None:
     """Deletes what refers to a source: skips, questions limited to it, jobs."""
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it
-    limited = id_list(select_ids(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
+    limited = id_list(read_column(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
     edge_memory.remove_credit(conn, limited, "[]")
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
@@ -101,14 +101,14 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
     """Forgets the object with the name `norm`, its aliases and the facts about it. NotFoundError."""
     objects = graph.objects_by_norm(conn, [norm]).get(norm, [])[:1]
     gone = "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL"
-    objects += select_ids(conn, gone, norm)
+    objects += read_column(conn, gone, norm)
     if not objects:
         raise NotFoundError(f"Nothing is known about {norm!r}.")
     synced.note_forgotten(conn, "object", [(norm,)])
     touching = [id_list(objects)] * 4
     query = "SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN"
-    theses = select_ids(conn, f"{query} ({_TOUCHING})", *touching)
-    relations = select_ids(conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *touching)
+    theses = read_column(conn, f"{query} ({_TOUCHING})", *touching)
+    relations = read_column(conn, f"SELECT id FROM edge WHERE kind = 'rel' AND id IN ({_TOUCHING})", *touching)
     lonely = _remove(conn, [], theses, objects, relations, now)
     return Forgotten(objects=len(objects) + lonely, facts=len(theses) + len(relations))
 
@@ -116,21 +116,21 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
 def fact(conn: Connection, id: int, now: int) -> Forgotten:
     """Forgets a thesis or relation; its passage stays. NotFoundError."""
     if id >= FIRST_EDGE:
-        theses, relations = [], select_ids(conn, "SELECT id FROM edge WHERE id = ? AND kind = 'rel'", id)
+        theses, relations = [], read_column(conn, "SELECT id FROM edge WHERE id = ? AND kind = 'rel'", id)
     else:
-        theses, relations = select_ids(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
+        theses, relations = read_column(conn, "SELECT node_id FROM thesis WHERE node_id = ?", id), []
     if not theses and not relations:
         raise NotFoundError(f"There is no fact {id}.")
     synced.note_forgotten(conn, "fact", shared.fact_refs(conn, [id]).values())
     twice = "relation = 'duplicates' AND state IN ('open', 'kept') AND new_kind = 'relation'"
-    relations += select_ids(conn, f"SELECT new_id FROM revision WHERE old_id = ? AND {twice}", id)
+    relations += read_column(conn, f"SELECT new_id FROM revision WHERE old_id = ? AND {twice}", id)
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
 
 
 def _forget_episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
     listed = id_list(episodes)
-    theses = select_ids(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {LISTED}", listed)
-    relations = select_ids(  # without other evidence
+    theses = read_column(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {LISTED}", listed)
+    relations = read_column(  # without other evidence
         conn,
         f"SELECT item_id FROM provenance p WHERE item_kind = 'edge' AND episode_id IN {LISTED} AND NOT EXISTS"
         " (SELECT 1 FROM provenance o WHERE o.item_kind = 'edge' AND o.item_id = p.item_id"
@@ -138,7 +138,7 @@ def _forget_episodes(conn: Connection, episodes: list[int], now: int) -> Forgott
         listed,
         listed,
     )
-    named_only = select_ids(  # objects that a model only named while reading them
+    named_only = read_column(  # objects that a model only named while reading them
         conn,
         "SELECT id FROM node n WHERE kind = 'O' AND t_created IN (SELECT t FROM extraction"
         f" WHERE episode_id IN {LISTED}) AND NOT EXISTS ({_ANY_EDGE})",
@@ -155,14 +155,14 @@ def _remove(
     _reopen(conn, {*theses, *relations}, now)
     text.remove(conn, episodes)
     nodes = id_list([*episodes, *theses, *objects])
-    edges = id_list({*select_ids(conn, _TOUCHING, *[nodes] * 4), *relations})
+    edges = id_list({*read_column(conn, _TOUCHING, *[nodes] * 4), *relations})
     query = "SELECT DISTINCT n.id FROM edge e JOIN node n ON n.id IN (e.src, e.dst) AND n.kind = 'O'"
-    spoken_of = id_list(select_ids(conn, f"{query} WHERE e.id IN {LISTED} AND n.id NOT IN {LISTED}", edges, nodes))
+    spoken_of = id_list(read_column(conn, f"{query} WHERE e.id IN {LISTED} AND n.id NOT IN {LISTED}", edges, nodes))
     query = f"SELECT DISTINCT pred_id FROM edge WHERE id IN {LISTED} AND pred_id IS NOT NULL"
-    predicates = id_list(select_ids(conn, query, edges))
+    predicates = id_list(read_column(conn, query, edges))
     conn.execute(f"DELETE FROM edge WHERE id IN {LISTED}", (edges,))
     _remove_predicates(conn, predicates)
-    lonely = select_ids(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
+    lonely = read_column(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
     conn.execute(  # only retired edges mention them
         f"UPDATE node AS n SET t_expired = ? WHERE id IN {LISTED} AND id NOT IN {LISTED}"
         f" AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
@@ -179,7 +179,7 @@ def _remove(
     )
     conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {LISTED}", (nodes,))
     vectors.delete_many(conn, episodes)
-    vectors.delete_sentences(conn, select_ids(conn, f"SELECT episode_id FROM thesis WHERE node_id IN {LISTED}", nodes))
+    vectors.delete_sentences(conn, read_column(conn, f"SELECT episode_id FROM thesis WHERE node_id IN {LISTED}", nodes))
     facts.delete_vectors(conn, [*theses, *relations])
     for table in ("alias", "object", "thesis", "episode"):
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {LISTED}", (nodes,))
@@ -191,7 +191,7 @@ def _reopen(conn: Connection, gone: set[int], now: int) -> None:
     """Restores what these facts replaced; until the next replacement, if there is one."""
     listed = id_list(gone)
     query = f"SELECT id FROM revision WHERE new_id IN {LISTED} AND old_id NOT IN {LISTED} ORDER BY id DESC"
-    ids = select_ids(conn, query, listed, listed)
+    ids = read_column(conn, query, listed, listed)
     for row in [revisions.get(conn, id) for id in ids]:
         after = revisions.find_replacement(conn, row.new, gone)
         if row.relation == "supersedes" and row.state in _STANDING and after is not None:
@@ -220,7 +220,7 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
 def _remove_predicates(conn: Connection, predicates: str) -> None:
     """Removes unused predicates and their canonical ones."""
     query = f"SELECT canon_id FROM predicate WHERE id IN {LISTED} AND canon_id IS NOT NULL"
-    canons = select_ids(conn, query, predicates)
+    canons = read_column(conn, query, predicates)
     for listed in (predicates, id_list(canons)):
         conn.execute(
             f"DELETE FROM predicate AS p WHERE id IN {LISTED}"
@@ -261,7 +261,7 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
         f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
         f" UNION SELECT trace_id FROM trace_edge WHERE edge_id IN {LISTED} UNION SELECT id FROM trace WHERE {cites}"
     )
-    traces = id_list(select_ids(conn, query, nodes, edges, nodes))
+    traces = id_list(read_column(conn, query, nodes, edges, nodes))
     conn.execute(
         "UPDATE message SET text = ?, citations = '[]', trace_id = NULL"
         f" WHERE role = 'memory' AND (trace_id IN {LISTED} OR {cites})",

@@ -7,7 +7,17 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, SupportsInt
 
-from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_value, select_ids, to_json
+from memory.store.connect import (
+    LISTED,
+    LIVE,
+    Connection,
+    group_rows,
+    id_list,
+    is_live,
+    read_column,
+    read_value,
+    to_json,
+)
 from memory.text.mentions import STATE, VALUE
 from memory.text.predicates import NAMELESS
 from memory.text.words import strip_accents
@@ -157,25 +167,27 @@ def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[
 
 def all_by_norm(conn: Connection, norm: str) -> list[int]:
     """Returns the objects, retired ones included, with that name, by id."""
-    return select_ids(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
+    return read_column(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
 
 
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
     """Returns up to `most` names of live objects that begin with `norm`, regardless of accents, shortest first."""
-    rows = conn.execute(
+    return read_column(
+        conn,
         f"SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE (a.norm > ?1 AND a.norm < ?2) OR (a.folded > ?1 AND a.folded < ?2)"
         " ORDER BY length(n.label), n.label LIMIT ?3",
-        (norm, f"{norm}\U0010ffff", most),
+        norm,
+        f"{norm}\U0010ffff",
+        most,
     )
-    return [label for (label,) in rows]
 
 
 def find_by_own_name(conn: Connection, norm: str) -> list[int]:
     """Returns the objects with that name from their texts, not from a person or model; by id."""
     query = "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
     own = "a.origin IN ('mention', 'frontmatter') OR n.label = a.surface"
-    return select_ids(conn, f"{query} AND ({own}) ORDER BY a.node_id", norm)
+    return read_column(conn, f"{query} AND ({own}) ORDER BY a.node_id", norm)
 
 
 def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
@@ -208,7 +220,7 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 def owner(conn: Connection) -> list[int]:
     """Returns the object of the memory's owner, then its namesakes; empty until something is asserted of the owner or a
     name is known."""
-    return [object for id in select_ids(conn, _OWNER) for object in dict.fromkeys((id, *namesakes(conn, id)))]
+    return [object for id in read_column(conn, _OWNER) for object in dict.fromkeys((id, *namesakes(conn, id)))]
 
 
 _OWNER = f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
@@ -216,14 +228,13 @@ _OWNER = f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = '
 
 def owner_names(conn: Connection) -> tuple[str, ...]:
     """Returns the names of the owner as written, first name first."""
-    rows = conn.execute("SELECT surface FROM alias WHERE origin = 'owner' ORDER BY conf DESC")
-    return tuple(surface for (surface,) in rows)
+    return tuple(read_column(conn, "SELECT surface FROM alias WHERE origin = 'owner' ORDER BY conf DESC"))
 
 
 def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[int, bool]:
     """Gives the owner these names (norm -> as written) instead of the former ones; returns (its object, whether it is
     new). Objects with these names stay separate: the names may be corrected later."""
-    owners = select_ids(conn, _OWNER)
+    owners = read_column(conn, _OWNER)
     id = owners[0] if owners else allocate(conn, "node", 1)
     if not owners:
         insert_objects(conn, [ObjectRow(id, NAMELESS, "person")], now)
@@ -239,26 +250,27 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
 
 def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
     """Returns the persons among these objects: by type, or by a predicate that only persons have (`marks`)."""
-    rows = conn.execute(
+    return read_column(
+        conn,
         "SELECT node_id FROM object WHERE type = 'person' AND node_id IN (SELECT value FROM json_each(?1)) UNION"
         " SELECT e.src FROM edge e JOIN predicate p ON p.id = e.pred_id"
         " WHERE e.src IN (SELECT value FROM json_each(?1))"
         f" AND p.label IN (SELECT value FROM json_each(?2)) AND e.kind = 'rel' AND {is_live('e')}",
-        (id_list(objects), to_json(sorted(marks))),
+        id_list(objects),
+        to_json(sorted(marks)),
     )
-    return [id for (id,) in rows]
 
 
 def names_of(conn: Connection, object: int) -> list[str]:
     """Returns the norms of all names of an object."""
-    return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,))]
+    return read_column(conn, "SELECT norm FROM alias WHERE node_id = ?", object)
 
 
 def namesakes(conn: Connection, object: int) -> list[int]:
     """Returns the live objects that share a name with an object; names of places are not shared."""
     query = "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
     shared = "a.origin <> 'place' AND b.origin <> 'place'"
-    return select_ids(conn, f"{query} WHERE a.node_id = ? AND {shared} AND {is_live('n')}", object)
+    return read_column(conn, f"{query} WHERE a.node_id = ? AND {shared} AND {is_live('n')}", object)
 
 
 def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[set[int], set[int]]:
@@ -279,14 +291,17 @@ def named_between(
     conn: Connection, bounds: tuple[str, str], names: Sequence[str], limit: int, type: str | None = None
 ) -> list[int]:
     """Returns live objects with a name between the bounds (exclusive), or one of `names`; optionally of one type."""
-    rows = conn.execute(
+    return read_column(
+        conn,
         "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
         f" JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE (a.norm > ?1 AND a.norm < ?2 OR a.norm IN (SELECT value FROM json_each(?3)))"
         " AND (?4 IS NULL OR o.type = ?4) LIMIT ?5",
-        (*bounds, to_json(list(names)), type, limit),
+        *bounds,
+        to_json(list(names)),
+        type,
+        limit,
     )
-    return [id for (id,) in rows]
 
 
 def object_type(conn: Connection, object: int) -> str | None:
@@ -315,12 +330,8 @@ def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | Non
 
 def model_theses(conn: Connection, episode: int) -> set[str]:
     """Returns the theses of an episode in a model's words."""
-    rows = conn.execute(
-        "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id"
-        f" WHERE t.episode_id = ? AND t.origin = 'model' AND {is_live('n')}",
-        (episode,),
-    )
-    return {text for (text,) in rows}
+    query = "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id WHERE t.episode_id = ? AND t.origin = 'model'"
+    return set(read_column(conn, f"{query} AND {is_live('n')}", episode))
 
 
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:

@@ -10,8 +10,10 @@ leases do not expire. Times are ms UTC.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from memory.llm import GRADED, PROBE_EDITION, Grades, Usage
 from memory.store.connect import LISTED, Connection, get_meta, read_value, set_meta, to_json
@@ -238,11 +240,9 @@ def list_uses(conn: Connection, since: str) -> list[Use]:
 def _parse_grades(text: str) -> Grades:
     """Returns grades from the table; fields of other versions are dropped."""
     values = {"edition": 1} | json.loads(text)
-    names = {field.name for field in fields(Grades)} & values.keys()
     if values["edition"] != PROBE_EDITION:
-        names -= {*GRADED}
-    known_values = {name: values[name] for name in names}
-    return Grades(**{**known_values, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})
+        values |= dict.fromkeys(GRADED)
+    return msgspec.convert(values, Grades)
 
 
 # Periodic jobs -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory.store import relations, text
-from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_value, select_ids
+from memory.store.connect import LISTED, LIVE, Connection, group_rows, id_list, is_live, read_column, read_value
 from memory.store.relations import Relation
 from memory.time.timestamps import from_ms
 from memory.views import RetiredText
@@ -24,13 +24,13 @@ class Versions(NamedTuple):
 
 def versions_at(conn: Connection, at: int) -> Versions | None:
     """Returns the difference to the current versions at a time (ms UTC), or None."""
-    later = select_ids(
+    later = read_column(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.since > ?"
         " ORDER BY e.node_id",
         at,
     )
-    then = select_ids(
+    then = read_column(
         conn,
         "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND n.t_expired IS NOT NULL"
         " JOIN source s ON s.id = e.source_id WHERE e.until > ?1 AND ifnull(e.since, ?1) <= ?1"
@@ -75,7 +75,7 @@ def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[St
 def restore(conn: Connection, ids: Sequence[int]) -> None:
     """Restores retired episodes with all that was retired with them, except vectors and revisions by their facts."""
     then = id_list(ids)
-    theses = select_ids(
+    theses = read_column(
         conn,
         "SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id"
         f" JOIN node o ON o.id = t.episode_id AND o.t_expired = n.t_expired WHERE t.episode_id IN {LISTED}",
@@ -91,7 +91,7 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
         (nodes,),
     )
     query = f"SELECT DISTINCT dst FROM edge WHERE {LIVE} AND kind IN ('mention', 'member') AND src IN {LISTED}"
-    spoken_of = select_ids(conn, query, nodes)
+    spoken_of = read_column(conn, query, nodes)
     query = f"UPDATE node SET t_expired = NULL WHERE id IN {LISTED}"
     conn.executemany(query, [(nodes,), (id_list(spoken_of),)])
     conn.execute(
@@ -121,7 +121,7 @@ def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
 
 def retire_successors(conn: Connection, ids: Sequence[int], now: int) -> None:
     """Retires the sentences with which an edit replaced those of these restored episodes."""
-    theses = select_ids(
+    theses = read_column(
         conn,
         "WITH RECURSIVE later(id) AS (SELECT superseded_by FROM thesis WHERE superseded_by IS NOT NULL"
         " AND episode_id IN (SELECT value FROM json_each(?)) UNION SELECT t.superseded_by FROM later"
@@ -159,7 +159,7 @@ def former_evidence(conn: Connection, id: int) -> list[int]:
 
 def restored_evidence(conn: Connection, id: int) -> list[int]:
     """Returns the live episodes that a person restored for this fact only, and whose source no longer asserts it."""
-    return select_ids(
+    return read_column(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
         " AND e.until IS NOT NULL AND NOT EXISTS (SELECT 1 FROM revision r WHERE r.relation = 'supersedes'"
@@ -190,7 +190,7 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
 
 def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
     """Returns the pairs (former, new) of theses whose change no replaced relation of the former expresses."""
-    expressed = select_ids(
+    expressed = read_column(
         conn,
         "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"
         " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
@@ -259,7 +259,7 @@ def find_retired_sources(conn: Connection, expiry: Expiry, under: str, limit: in
     if expiry.deleted is None:
         return []
     query = f"SELECT id FROM source s WHERE t_deleted < ? AND {_UNDER} ORDER BY id LIMIT ?"
-    return select_ids(conn, query, expiry.deleted, *_find_scope(under), limit)
+    return read_column(conn, query, expiry.deleted, *_find_scope(under), limit)
 
 
 def find_retired_passages(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
@@ -271,7 +271,7 @@ def find_retired_passages(conn: Connection, expiry: Expiry, under: str, limit: i
         f" AND (n.t_expired < ? OR n.t_expired < ? AND {stood} >= 0 AND {stood} < ?) ORDER BY n.id LIMIT ?"
     )
     times = [_NEVER if time is None else time for time in (expiry.edited, expiry.drafts)]
-    return select_ids(conn, query, *_find_scope(under), *times, expiry.shortest, limit)
+    return read_column(conn, query, *_find_scope(under), *times, expiry.shortest, limit)
 
 
 def _find_scope(under: str) -> tuple[str, str, int, str, str]:

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.protocols import Vectors
-from memory.store.connect import LISTED, Connection, group_rows, id_list, insert_row, is_live, read_value, to_json
+from memory.store.connect import (
+    LISTED,
+    Connection,
+    group_rows,
+    id_list,
+    insert_row,
+    is_live,
+    read_column,
+    read_value,
+    to_json,
+)
 
 Ids = NDArray[np.int64]
 
@@ -85,7 +95,7 @@ def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
     """Returns the vectors of the questions that were answered well: learned from, and not judged bad."""
-    return _load(conn, embedder_id, dimension, f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}")
+    return _load(conn, embedder_id, dimension, _ANSWERED)
 
 
 def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
@@ -102,6 +112,7 @@ def load_in_vain(conn: Connection, embedder_id: int, dimension: int) -> tuple[Id
 _LEARNT = (
     "(ifnull(t.feedback, 0) = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced'))"
 )
+_ANSWERED = f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}"
 
 
 def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *values: str) -> tuple[Ids, Vectors]:
@@ -116,14 +127,16 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
 
 def find_rejected(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
     """Returns those of `traces` with learned evidence of a bad answer; without later ones judged good."""
-    rows = conn.execute(
+    ids = read_column(
+        conn,
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
         " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"
         f" AND theirs.role = 'cited' WHERE t.id IN {LISTED} AND theirs.trace_id IN {LISTED}"
         " AND NOT (ifnull(t.feedback, 0) = 1 AND t.id > theirs.trace_id)",
-        (id_list(traces), id_list(bad)),
+        id_list(traces),
+        id_list(bad),
     )
-    return {id for (id,) in rows}
+    return set(ids)
 
 
 def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, frozenset[int]]:
@@ -227,25 +240,20 @@ class Model(NamedTuple):
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
     """Returns the newest `limit` questions to learn from, oldest first: grounded or judged right, not wrong."""
     rows = conn.execute(
-        "SELECT id, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
-        " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"
-        " ORDER BY id DESC LIMIT ?",
-        (limit,),
+        f"SELECT id, feedback FROM trace t WHERE {_ANSWERED} ORDER BY id DESC LIMIT ?", (limit,)
     ).fetchall()[::-1]
-    listed = id_list(row[0] for row in rows)
     edges = conn.execute(
         "SELECT t.trace_id, t.role, t.edge_id FROM trace_edge t JOIN edge e ON e.id = t.edge_id"
         f" WHERE t.trace_id IN {LISTED} AND t.role IN ('cited', 'shown')"
         f" AND e.kind <> 'open' AND {is_live('e')} ORDER BY t.trace_id, t.edge_id",
-        (listed,),
+        (id_list(row[0] for row in rows),),
     )
     roles = group_rows(((trace, role), edge) for trace, role, edge in edges)
-    collected = []
-    for id, feedback in rows:
-        needed = tuple(roles.get((id, "cited"), ()))
-        shown = tuple(edge for edge in roles.get((id, "shown"), ()) if edge not in needed)
-        collected.append(Lesson(id, needed, shown, feedback or None))
-    return collected
+    return [
+        Lesson(id, tuple(needed), tuple(edge for edge in shown if edge not in needed), feedback or None)
+        for id, feedback in rows
+        for needed, shown in [(roles.get((id, "cited"), ()), roles.get((id, "shown"), ()))]
+    ]
 
 
 def predicates(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, str]:

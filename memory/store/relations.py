@@ -18,7 +18,7 @@ from memory.store.connect import (
     insert_row,
     is_asserted,
     is_live,
-    select_ids,
+    read_column,
 )
 from memory.store.graph import allocate, retire_edges
 
@@ -74,7 +74,7 @@ def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
     """Returns the equal live relation without live evidence, whose source was deleted and returned, or None."""
-    ids = select_ids(
+    ids = read_column(
         conn,
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
         f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT {is_asserted('e')}"
@@ -99,7 +99,7 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
 def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
     """Whether the episode is evidence of the relation from that position on (-1: in its source's properties)."""
     query = "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
-    return bool(select_ids(conn, f"{query} AND ifnull(span_from, -1) = ?", id, episode, extractor, start))
+    return bool(read_column(conn, f"{query} AND ifnull(span_from, -1) = ?", id, episode, extractor, start))
 
 
 def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
@@ -183,7 +183,7 @@ ORDER BY t.node_id
 
 def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
     """Returns the facts, relations and theses, that these replaced by accepted revisions, latest first."""
-    return select_ids(
+    return read_column(
         conn,
         "SELECT old_id FROM revision WHERE relation = 'supersedes' AND state IN ('open', 'kept')"
         f" AND new_id IN {LISTED} ORDER BY id DESC",
@@ -227,7 +227,7 @@ def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list
 def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
     """Returns the live relations with one of these predicates, by id."""
     query = f"SELECT e.id FROM predicate p JOIN edge e ON e.pred_id = p.id AND e.kind = 'rel' AND {is_live('e')}"
-    return select_ids(conn, f"{query} WHERE p.label IN {LISTED} ORDER BY e.id", json.dumps(list(labels)))
+    return read_column(conn, f"{query} WHERE p.label IN {LISTED} ORDER BY e.id", json.dumps(list(labels)))
 
 
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
@@ -244,7 +244,7 @@ def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, i
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
     """Removes an episode from the evidence of a relation; returns whether that retired the relation."""
     condition = "FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id"
-    is_only = not select_ids(conn, f"SELECT 1 {condition} <> ? LIMIT 1", id, episode)
+    is_only = not read_column(conn, f"SELECT 1 {condition} <> ? LIMIT 1", id, episode)
     if is_only:
         retire_edges(conn, [id], now)
     else:
@@ -254,7 +254,7 @@ def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
 
 def list_without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
     """Returns the facts, relations and model's theses, with evidence in these retired episodes only."""
-    return select_ids(
+    return read_column(
         conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
         " UNION SELECT p.item_id FROM provenance p"
@@ -269,21 +269,21 @@ def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Rel
     ids: set[int] = set()
     for end in ("src", "dst"):
         query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"
-        ids.update(*(select_ids(conn, query, node, most) for node in nodes))
+        ids.update(*(read_column(conn, query, node, most) for node in nodes))
     return get_many(conn, sorted(ids)[-most:])
 
 
 def list_by_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
     """Returns the live relations of a subject with one canonical predicate, by id. Of a very large slot those to
     `object` and, per predicate, those that begin nearest to `at` (ms UTC; None: the newest) or have no beginning."""
-    ids = select_ids(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
+    ids = read_column(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
     if len(ids) > WHOLE:
-        ids = select_ids(conn, _SLOT + " AND dst = ?", subject, canon, object)
-        for predicate in select_ids(conn, "SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1", canon):
+        ids = read_column(conn, _SLOT + " AND dst = ?", subject, canon, object)
+        for predicate in read_column(conn, "SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1", canon):
             for beginning in ("<= ?3 ORDER BY valid_from DESC", "> ?3 ORDER BY valid_from", "IS NULL ORDER BY id DESC"):
                 query = f"SELECT id FROM edge WHERE pred_id = ?1 AND src = ?2 AND kind = 'rel' AND {LIVE}"
                 next_to = f"{query} AND valid_from {beginning} LIMIT ?4"
-                ids += select_ids(conn, next_to, predicate, subject, NEWEST if at is None else at, WHOLE // 4)
+                ids += read_column(conn, next_to, predicate, subject, NEWEST if at is None else at, WHOLE // 4)
     return get_many(conn, sorted(set(ids)))
 
 
@@ -343,7 +343,7 @@ def list_by_properties(conn: Connection, episode: int, extractor: str) -> list[i
     """Returns live relations from the properties of an episode's source."""
     query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
     condition = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"
-    return select_ids(conn, f"{query} WHERE {condition}", episode, extractor)
+    return read_column(conn, f"{query} WHERE {condition}", episode, extractor)
 
 
 def count_support(conn: Connection, id: int) -> None:
@@ -393,5 +393,5 @@ def list_predicates(conn: Connection) -> list[str]:
 
 
 def _ensure_label(conn: Connection, label: str, canon: int | None) -> int:
-    ids = select_ids(conn, "SELECT id FROM predicate WHERE label = ?", label)
+    ids = read_column(conn, "SELECT id FROM predicate WHERE label = ?", label)
     return ids[0] if ids else insert_row(conn, "predicate", label=label, canon_id=canon)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.nouns import RevisionState
-from memory.store.connect import FIRST_EDGE, LISTED, Connection, id_list, insert_row, is_live, read_value, select_ids
+from memory.store.connect import FIRST_EDGE, LISTED, Connection, id_list, insert_row, is_live, read_column, read_value
 
 Field = Literal["valid_from", "valid_to", "superseded_by", "t_expired"]
 RelationKind = Literal["supersedes", "negates", "contradicts", "duplicates"]
@@ -102,7 +102,7 @@ def _unshare_evidence(conn: Connection, revision: int) -> None:
     """Reverts `share_evidence`, except evidence of another relation that this one still represents. A fact without
     other evidence keeps it: every fact needs a passage."""
     copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
-    facts = select_ids(conn, f"SELECT DISTINCT item_id {copies}", revision)
+    facts = read_column(conn, f"SELECT DISTINCT item_id {copies}", revision)
     for fact in facts:
         conn.execute(
             "DELETE FROM provenance WHERE item_kind = 'edge' AND item_id = ?1 AND episode_id IN"

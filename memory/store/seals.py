@@ -10,9 +10,8 @@ text and indexes; the vectors of facts contain their checksums (`facts`)."""
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
-from memory.store.connect import Connection
+from memory.store.connect import Connection, read_value
 
 SEALED: Mapping[str, str] = {  # table -> key of its seals; the place in this list is stored: append only
     "source": "id", "node": "id", "object": "node_id", "episode": "node_id", "thesis": "node_id", "edge": "id",
@@ -29,12 +28,8 @@ MINOR = ("job", "llm_use", "llm_probe", "skip")  # tables of counts, and of work
 MOST = 200  # ids listed in a sentence
 
 
-class Damage(NamedTuple):
-    """Keys of a table whose rows are `lost`, or whose rows are not the sealed ones."""
-
-    table: str
-    changed: list[int]
-    lost: list[int]
+Damage = tuple[str, list[int], list[int]]
+"""A table, and the keys whose rows are not the sealed ones, and whose rows are lost."""
 
 
 def watch(conn: Connection) -> None:
@@ -119,7 +114,7 @@ def discard(conn: Connection) -> None:
 def sum_checksums(conn: Connection) -> int:
     """Returns the sum of all seals except those of MINOR tables: it changes with contents, not with runs of jobs."""
     minor = ", ".join(str(KINDS[table]) for table in MINOR)
-    return int(conn.execute(f"SELECT ifnull(sum(crc), 0) FROM seal WHERE kind NOT IN ({minor})").fetchone()[0])
+    return int(read_value(conn, f"SELECT ifnull(sum(crc), 0) FROM seal WHERE kind NOT IN ({minor})"))
 
 
 def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Damage]:
@@ -132,16 +127,17 @@ def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[Dam
             " GROUP BY id HAVING sum(crc) <> 0 ORDER BY id"
         ).fetchall()
         if rows:
-            yield Damage(table, [id for id, there in rows if there], [id for id, there in rows if not there])
+            yield table, [id for id, there in rows if there], [id for id, there in rows if not there]
 
 
 def describe(damage: Damage) -> Iterator[str]:
     """Yields a sentence for the changed and one for the lost rows of a table."""
-    changed = "not as written, because the disk or another program has changed them"
-    for ids, what in ((damage.changed, changed), (damage.lost, "gone")):
+    table, changed, lost = damage
+    why = "not as written, because the disk or another program has changed them"
+    for ids, what in ((changed, why), (lost, "gone")):
         if ids:
             listed = ", ".join(map(str, ids[:MOST])) + (f" and {len(ids) - MOST:,} more" if len(ids) > MOST else "")
-            yield f"Rows of the table {damage.table} are {what}: {listed}."
+            yield f"Rows of the table {table} are {what}: {listed}."
 
 
 def repair(conn: Connection, backup: Path) -> int:
@@ -163,9 +159,10 @@ def repair(conn: Connection, backup: Path) -> int:
 
 
 def _repair_table(conn: Connection, damage: Damage) -> int:
-    table, key, repaired = damage.table, SEALED[damage.table], 0
+    table, changed, lost = damage
+    key, repaired = SEALED[table], 0
     query = f"SELECT sum({_call(conn, table)}) FROM backup.{table} WHERE {key} = ?"
-    for id in [*damage.changed, *damage.lost]:
+    for id in changed + lost:
         place = KINDS[table], id
         sealed = conn.execute("SELECT crc FROM seal WHERE kind = ? AND id = ?", place).fetchone()
         if sealed and conn.execute(query, (id,)).fetchone() == sealed:

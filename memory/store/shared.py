@@ -18,7 +18,8 @@ from memory.store.connect import (
     group_rows,
     id_list,
     is_live,
-    select_ids,
+    read_column,
+    read_value,
     source_from_row,
     to_json,
 )
@@ -28,14 +29,6 @@ HASH_CHARS = 16  # of a passage's hash, in hexadecimal
 
 FactRef = tuple[str, int, int, str, str]
 """A fact on any computer: hash of a passage, the words there (-1: in its properties), hashes of predicate and value."""
-
-
-class NoteRow(NamedTuple):
-    """A note that is in no file. `mark` is "" if it was deleted; it may have been forgotten since."""
-
-    id: int
-    uri: str
-    mark: str
 
 
 class MessageRow(NamedTuple):
@@ -49,15 +42,6 @@ class MessageRow(NamedTuple):
     words: str
     asked: int | None
     is_withheld: bool
-    mark: str
-
-
-class ReadRow(NamedTuple):
-    """A passage that a model has read."""
-
-    episode: int
-    sha: str
-    model: str
     mark: str
 
 
@@ -77,8 +61,9 @@ def hash_text(*parts: object) -> str:
     return hashlib.sha256(to_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS]
 
 
-def list_notes(conn: Connection) -> list[NoteRow]:
-    """Returns the notes without a file, live and deleted ones, without corrections and disputed values."""
+def list_notes(conn: Connection) -> list[tuple[int, str, str]]:
+    """Returns (id, uri, mark) of the notes without a file, without corrections and disputed values. The mark is "" if
+    it was deleted; it may have been forgotten since."""
     rows = conn.execute(
         "SELECT s.id, s.uri, s.t_deleted IS NULL, s.title, s.kind, s.reader, s.conversation, s.policy, s.at,"
         " s.properties, (SELECT group_concat(tag) FROM source_tag WHERE source_id = s.id), (SELECT group_concat(sha256)"
@@ -87,7 +72,7 @@ def list_notes(conn: Connection) -> list[NoteRow]:
         " AND (s.uri >= 'note:' AND s.uri < 'note;' OR s.uri >= 'told:' AND s.uri < 'told;') ORDER BY s.t_deleted, s.id"
     )
     return [
-        NoteRow(id, uri, hash_text(*rest) if live else "")
+        (id, uri, hash_text(*rest) if live else "")
         for id, uri, live, *rest in rows
         if not uri.startswith((BY_HAND, DISPUTED))
     ]
@@ -105,8 +90,8 @@ def list_corrections(conn: Connection) -> list[tuple[str, int, str, int | None]]
     ).fetchall()
 
 
-def list_read(conn: Connection) -> list[ReadRow]:
-    """Returns the live passages that a model has read and whose text is shared."""
+def list_read(conn: Connection) -> list[tuple[int, str, str, str]]:
+    """Returns (passage, hash, model, mark) of the live passages that a model has read and whose text is shared."""
     rows = conn.execute(
         "SELECT x.episode_id, e.sha256, x.model, (SELECT count(*) FROM provenance p WHERE +p.item_kind = 'edge'"
         " AND p.episode_id = x.episode_id AND p.extractor = x.model), (SELECT count(*) FROM thesis t"
@@ -114,12 +99,17 @@ def list_read(conn: Connection) -> list[ReadRow]:
         f" FROM extraction x JOIN episode e ON e.node_id = x.episode_id JOIN node n ON n.id = e.node_id"
         f" AND {is_live('n')} JOIN source s ON s.id = e.source_id WHERE x.model NOT IN ('user', 'rule')"
     ).fetchall()
-    allowed = tuple(f"{folder.rstrip('/')}/" for folder in synced.list_allowed(conn))
+    allowed = _list_allowed(conn)
     return [
-        ReadRow(episode, sha[:HASH_CHARS], model, f"{model} {relations} {theses}")
+        (episode, sha[:HASH_CHARS], model, f"{model} {relations} {theses}")
         for episode, sha, model, relations, theses, uri, is_open in rows
         if is_open or uri.startswith(allowed)
     ]
+
+
+def _list_allowed(conn: Connection) -> tuple[str, ...]:
+    """Returns how the uris of files begin whose text is shared."""
+    return tuple(f"{folder.rstrip('/')}/" for folder in synced.list_allowed(conn))
 
 
 def read_relations(conn: Connection, episode: int, model: str) -> list[list[Any]]:
@@ -159,16 +149,14 @@ def read_theses(conn: Connection, episode: int) -> list[list[Any]]:
 
 def list_decisions(conn: Connection) -> list[DecisionRow]:
     """Returns the revisions that a person settled, or that a model made; without corrections by hand."""
-    return [
-        DecisionRow(*row)
-        for row in conn.execute(
-            "SELECT r.old_id, r.new_id, r.relation, r.author, r.conf, CASE WHEN r.t_settled IS NULL THEN ''"
-            " WHEN r.state = 'settled' THEN 'both' WHEN r.state = 'undone' THEN 'undo' WHEN EXISTS (SELECT 1"
-            "  FROM journal j WHERE j.revision_id = r.id AND j.item_id = r.new_id AND j.field = 't_expired')"
-            " THEN 'old' ELSE 'keep' END FROM revision r WHERE r.author <> 'user'"
-            " AND (r.t_settled IS NOT NULL OR r.author = 'model' AND r.state <> 'undone') ORDER BY r.id"
-        )
-    ]
+    rows = conn.execute(
+        "SELECT r.old_id, r.new_id, r.relation, r.author, r.conf, CASE WHEN r.t_settled IS NULL THEN ''"
+        " WHEN r.state = 'settled' THEN 'both' WHEN r.state = 'undone' THEN 'undo' WHEN EXISTS (SELECT 1"
+        "  FROM journal j WHERE j.revision_id = r.id AND j.item_id = r.new_id AND j.field = 't_expired')"
+        " THEN 'old' ELSE 'keep' END FROM revision r WHERE r.author <> 'user'"
+        " AND (r.t_settled IS NOT NULL OR r.author = 'model' AND r.state <> 'undone') ORDER BY r.id"
+    )
+    return [DecisionRow(*row) for row in rows]
 
 
 def list_verdicts(conn: Connection) -> list[tuple[int, str, int]]:
@@ -184,7 +172,7 @@ def list_chats(conn: Connection) -> list[tuple[int, int, str]]:
 
 def list_messages(conn: Connection) -> list[MessageRow]:
     """Returns all messages, in order. Withheld are answers that cite a file whose text is not shared."""
-    allowed = tuple(f"{folder.rstrip('/')}/" for folder in synced.list_allowed(conn))
+    allowed = _list_allowed(conn)
     hidden = {
         id
         for id, uri in conn.execute("SELECT id, uri FROM source WHERE policy <> 'any' AND sha256 IS NOT NULL")
@@ -213,13 +201,12 @@ def list_messages(conn: Connection) -> list[MessageRow]:
 
 def passages_by_hash(conn: Connection, hashes: Iterable[str]) -> dict[str, list[int]]:
     """Returns {beginning of a hash: the live passages with it}."""
-    listed = to_json(sorted(set(hashes)))
     rows = conn.execute(
         f"SELECT substr(e.sha256, 1, {HASH_CHARS}) AS sha, e.node_id FROM episode e JOIN node n ON n.id = e.node_id"
         f" AND {is_live('n')} WHERE substr(e.sha256, 1, {HASH_CHARS}) IN {LISTED} ORDER BY e.node_id",
-        (listed,),
+        (to_json(sorted(set(hashes))),),
     )
-    return group_rows(rows.fetchall())
+    return group_rows(rows)
 
 
 def hashes_of(conn: Connection, passages: Iterable[int], after: int = -1) -> dict[int, str]:
@@ -243,7 +230,7 @@ def find_facts(conn: Connection, refs: Iterable[Sequence[Any]]) -> dict[FactRef,
     """Returns the facts with these references, without those that are not here."""
     wanted = {(*ref,) for ref in refs}
     passages = [id for ids in passages_by_hash(conn, {ref[0] for ref in wanted}).values() for id in ids]
-    facts = select_ids(
+    facts = read_column(
         conn,
         f"SELECT item_id FROM provenance WHERE +item_kind = 'edge' AND episode_id IN {LISTED}"
         f" UNION SELECT node_id FROM thesis WHERE episode_id IN {LISTED}",
@@ -282,21 +269,21 @@ def _list_refs(conn: Connection, facts: Iterable[int]) -> list[tuple[int, str, i
 
 def find_trace(conn: Connection, t: int, question: str = "") -> int | None:
     """Returns the trace of the question asked at a time (ms UTC)."""
-    rows = select_ids(conn, "SELECT id FROM trace WHERE t = ?1 AND (?2 = '' OR question = ?2)", t, question)
-    return rows[0] if rows else None
+    id: int | None = read_value(conn, "SELECT id FROM trace WHERE t = ?1 AND (?2 = '' OR question = ?2)", t, question)
+    return id
 
 
 def find_chat(conn: Connection, created: int) -> int | None:
     """Returns the chat of a time (ms UTC)."""
-    rows = select_ids(conn, "SELECT id FROM conversation WHERE t_created = ?", created)
-    return rows[0] if rows else None
+    id: int | None = read_value(conn, "SELECT id FROM conversation WHERE t_created = ?", created)
+    return id
 
 
 def find_message(conn: Connection, chat: int, role: str, t: int, words: str) -> int | None:
     """Returns the message of a chat (by its id), as `MessageRow` has the rest."""
     query = "SELECT id FROM message WHERE conversation_id = ? AND role = ? AND t = ? AND (role <> 'user' OR text = ?)"
-    rows = select_ids(conn, query, chat, role, t, words)
-    return rows[0] if rows else None
+    id: int | None = read_value(conn, query, chat, role, t, words)
+    return id
 
 
 def read_message(conn: Connection, id: int) -> dict[str, Any]:
@@ -317,9 +304,10 @@ def write_message(conn: Connection, id: int, message: dict[str, Any], trace: int
     citations = []
     for citation in message["cited"]:
         episode = next(iter(here.get(citation["episode_id"], ())), 0)
-        query = "SELECT uri FROM source s JOIN episode e ON e.source_id = s.id WHERE e.node_id = ?"
-        uri = next((uri for (uri,) in conn.execute(query, (episode,))), citation["uri"])
-        citations.append(citation | {"episode_id": episode, "uri": uri})
+        uri = read_value(
+            conn, "SELECT uri FROM source s JOIN episode e ON e.source_id = s.id WHERE e.node_id = ?", episode
+        )
+        citations.append(citation | {"episode_id": episode, "uri": uri or citation["uri"]})
     conn.execute(
         "UPDATE message SET text = ?, state = ?, no_answer = ?, citations = ?, trace_id = ? WHERE id = ?",
         (message["text"], message["state"], message["no_answer"], to_json(citations), trace, id),
@@ -328,8 +316,8 @@ def write_message(conn: Connection, id: int, message: dict[str, Any], trace: int
 
 def objects_with_key(conn: Connection, secret: bytes, keys: set[str]) -> list[str]:
     """Returns the names (norms) of objects whose keys are among these."""
-    names = conn.execute("SELECT DISTINCT norm FROM alias")
-    return [name for (name,) in names if synced.make_key(secret, "object", name) in keys]
+    names = read_column(conn, "SELECT DISTINCT norm FROM alias")
+    return [name for name in names if synced.make_key(secret, "object", name) in keys]
 
 
 def files_with_key(conn: Connection, secret: bytes, keys: set[str]) -> list[str]:
@@ -340,7 +328,7 @@ def files_with_key(conn: Connection, secret: bytes, keys: set[str]) -> list[str]
 
 def facts_after(conn: Connection, node: int, edge: int) -> list[int]:
     """Returns the live facts with later ids than these."""
-    return select_ids(
+    return read_column(
         conn,
         f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.node_id > ?"
         f" UNION ALL SELECT id FROM edge r WHERE kind = 'rel' AND {is_live('r')} AND id > ?",
@@ -352,15 +340,15 @@ def facts_after(conn: Connection, node: int, edge: int) -> list[int]:
 def read_among(conn: Connection, passages: Iterable[int]) -> set[int]:
     """Returns those of these passages that a model or the person has read."""
     listed = id_list(passages)
-    return set(select_ids(conn, f"SELECT episode_id FROM extraction WHERE episode_id IN {LISTED}", listed))
+    return set(read_column(conn, f"SELECT episode_id FROM extraction WHERE episode_id IN {LISTED}", listed))
 
 
 def read_document(conn: Connection, id: int) -> Document:
     """Returns the document of a source, without its text."""
-    source = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE id = ?", (id,)).fetchone()
-    properties, ref = conn.execute("SELECT properties, ref FROM source WHERE id = ?", (id,)).fetchone()
-    tags = tuple(tag for (tag,) in conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY 1", (id,)))
-    row = source_from_row(source)
+    query = f"SELECT properties, ref, {SOURCE_COLUMNS} FROM source WHERE id = ?"
+    properties, ref, *columns = conn.execute(query, (id,)).fetchone()
+    tags = tuple(read_column(conn, "SELECT tag FROM source_tag WHERE source_id = ? ORDER BY 1", id))
+    row = source_from_row(columns)
     return Document(
         row.uri, title=row.title, kind=row.kind, reader=row.reader, at=row.at, ref=ref, conversation=row.conversation,
         policy=row.policy, properties=json.loads(properties), tags=tags,
@@ -376,8 +364,9 @@ def read_passages(conn: Connection, source: int) -> list[tuple[Episode, str]]:
 
 def last_ids(conn: Connection) -> tuple[int, int]:
     """Returns the newest ids of a node and of an edge."""
-    node, edge = conn.execute("SELECT (SELECT max(id) FROM node), (SELECT max(id) FROM edge)").fetchone()
-    return node or 0, edge or 0
+    query = "SELECT ifnull((SELECT max(id) FROM node), 0), ifnull((SELECT max(id) FROM edge), 0)"
+    ids: tuple[int, int] = conn.execute(query).fetchone()
+    return ids
 
 
 def delete_messages(conn: Connection, ids: Iterable[int]) -> None:

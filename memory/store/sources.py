@@ -18,8 +18,8 @@ from memory.store.connect import (
     insert_row,
     is_live,
     make_pattern,
+    read_column,
     read_value,
-    select_ids,
     set_meta,
     source_from_row,
     to_json,
@@ -71,29 +71,21 @@ def _select(conn: Connection, where: str, *values: int | str) -> list[Source]:
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
     """Returns the uris below a folder, whose uri ends with "/", deleted sources included; all, or `limit`."""
     query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"
-    return [uri for (uri,) in conn.execute(query, (*_bound(folder), limit))]
+    return read_column(conn, query, *_bound(folder), limit)
 
 
 def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
     """Returns other live sources with the same file content as these, by uri."""
     listed = to_json(list(uris))
-    rows = conn.execute(
-        f"SELECT uri FROM source WHERE t_deleted IS NULL AND uri NOT IN {LISTED} AND sha256 IN"
-        f" (SELECT sha256 FROM source WHERE uri IN {LISTED}) ORDER BY uri",
-        (listed, listed),
-    )
-    return [uri for (uri,) in rows]
+    same = f"sha256 IN (SELECT sha256 FROM source WHERE uri IN {LISTED})"
+    query = f"SELECT uri FROM source WHERE t_deleted IS NULL AND uri NOT IN {LISTED} AND {same} ORDER BY uri"
+    return read_column(conn, query, listed, listed)
 
 
-def count_all(conn: Connection, folder: str) -> int:
-    """Returns the number of sources below a folder, whose uri ends with "/", deleted ones included."""
-    return int(read_value(conn, "SELECT count(*) FROM source WHERE uri > ? AND uri < ?", *_bound(folder)))
-
-
-def count_under(conn: Connection, folder: str) -> int:
-    """Returns the number of live sources below a folder, whose uri ends with "/"."""
-    query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
-    return int(read_value(conn, query, *_bound(folder)))
+def count_under(conn: Connection, folder: str, ever: bool = False) -> int:
+    """Returns the number of live sources below a folder, whose uri ends with "/"; `ever`: also of deleted ones."""
+    query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND (? OR t_deleted IS NULL)"
+    return int(read_value(conn, query, *_bound(folder), ever))
 
 
 def count_retired(conn: Connection, folder: str, since: int) -> int:
@@ -124,8 +116,7 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     }  # fmt: skip
     newest = "SELECT id FROM source WHERE uri = ? ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1"
     location = to_nfc(document.location)
-    if ids := select_ids(conn, newest, document.uri):
-        id = ids[0]
+    if id := int(read_value(conn, newest, document.uri) or 0):
         stored = read_value(conn, "SELECT location FROM source WHERE id = ?", id)
         if not f"/{stored}".endswith(f"/{location}"):  # a file added on its own keeps the known folders
             _set_location(conn, id, location)
@@ -201,7 +192,7 @@ def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequ
 
 def open_ids(conn: Connection) -> list[int]:
     """Returns the ids of sources whose text may leave this machine."""
-    return select_ids(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")
+    return read_column(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")
 
 
 def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
@@ -229,7 +220,7 @@ def _set_location(conn: Connection, id: int, location: str) -> None:
     """Stores the location of a source and updates the full text. Full text removes words as its view shows them, so the
     passages are removed first."""
     live = f"SELECT node_id FROM episode JOIN node n ON n.id = node_id WHERE source_id = ? AND {is_live('n')}"
-    passages = select_ids(conn, live, id)
+    passages = read_column(conn, live, id)
     text.remove(conn, passages)
     conn.execute("UPDATE source SET location = ? WHERE id = ?", (location, id))
     text.add(conn, passages)
@@ -287,7 +278,8 @@ def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipp
     values = {"like": make_pattern(query), "limit": limit}
     rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
     skipped = [Skipped(uri, reason, from_ms(t)) for uri, reason, t in rows]
-    return skipped, conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
+    (total,) = conn.execute(f"SELECT count(*) {matching}", values).fetchone()
+    return skipped, total
 
 
 # Chats and mails -----------------------------------------------------------------------------------------------
@@ -295,18 +287,15 @@ def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skipp
 
 def chat_names(conn: Connection) -> list[str]:
     """Returns the names of the live chats, last read first."""
-    rows = conn.execute(
-        f"SELECT {_CHAT_NAME} AS name FROM source WHERE t_deleted IS NULL AND name IS NOT NULL"
-        " GROUP BY name ORDER BY max(t_ingested) DESC, max(id) DESC"
-    )
-    return [name for (name,) in rows]
+    query = f"SELECT {_CHAT_NAME} AS name FROM source WHERE t_deleted IS NULL AND name IS NOT NULL GROUP BY name"
+    return read_column(conn, f"{query} ORDER BY max(t_ingested) DESC, max(id) DESC")
 
 
 def chat_sources(conn: Connection, name: str) -> list[int]:
     """Returns the ids of the live sources of chats with that name, regardless of case and spaces."""
     meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
     query = f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id"
-    return select_ids(conn, query, to_json(meant))
+    return read_column(conn, query, to_json(meant))
 
 
 def fold_name(name: str) -> str:
@@ -348,7 +337,7 @@ def mail_people(conn: Connection) -> list[tuple[str, str]]:
 def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
     """Returns those of these sources that an agent wrote."""
     query = f"SELECT id FROM source WHERE id IN {LISTED} AND substr(uri, 1, ?) = ?"
-    return set(select_ids(conn, query, id_list(sorted(ids)), len(AGENT_NOTES), AGENT_NOTES))
+    return set(read_column(conn, query, id_list(sorted(ids)), len(AGENT_NOTES), AGENT_NOTES))
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:

@@ -11,7 +11,7 @@ from typing import Any, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.store.connect import LISTED, Connection, id_list, is_live
+from memory.store.connect import LISTED, Connection, id_list, is_live, read_column, read_value
 from memory.text.words import LETTER_FOLDS, Term, index_form
 
 FEW = 20_000  # episodes up to which all matches are scored; some microseconds each
@@ -90,10 +90,7 @@ def affordable(conn: Connection, terms: Sequence[str], size: int, frequencies: d
     if size <= FEW:
         return different
     most = _find_budget(size)
-    counted = f"SELECT count(*) FROM (SELECT 1 FROM episode_text WHERE episode_text MATCH ? LIMIT {most + 1})"
-    for term in different:
-        if term not in frequencies:
-            frequencies[term] = conn.execute(counted, (_match_any([term]),)).fetchone()[0]
+    frequencies |= document_frequencies(conn, [term for term in different if term not in frequencies], most + 1)
     order = sorted((term for term in different if frequencies[term]), key=lambda term: (frequencies[term], term))
     spent = np.cumsum([frequencies[term] for term in order])
     return order[: int(np.searchsorted(spent, most, side="right"))]
@@ -114,11 +111,11 @@ def _rank(conn: Connection, query: str, values: Sequence[Any], k: int) -> tuple[
     return np.array([row[0] for row in rows], np.int64), -np.array([row[1] for row in rows], np.float64)
 
 
-def document_frequencies(conn: Connection, terms: Sequence[str]) -> dict[str, int]:
-    """Returns {term: number of episodes that contain it, after stemming}. Asks the index, not an fts5vocab table, which
-    would need the stem and is no faster."""
-    count = "SELECT count(*) FROM episode_text WHERE episode_text MATCH ?"
-    return {term: conn.execute(count, (_match_any([term]),)).fetchone()[0] for term in dict.fromkeys(terms)}
+def document_frequencies(conn: Connection, terms: Sequence[str], most: int = -1) -> dict[str, int]:
+    """Returns {term: number of episodes that contain it, after stemming, counted up to `most`}. Asks the index, not an
+    fts5vocab table, which would need the stem and is no faster."""
+    count = "SELECT count(*) FROM (SELECT 1 FROM episode_text WHERE episode_text MATCH ? LIMIT ?)"
+    return {term: read_value(conn, count, _match_any([term]), most) for term in dict.fromkeys(terms)}
 
 
 def rebuild(conn: Connection) -> None:
@@ -147,13 +144,14 @@ def phrase(term: str) -> str:
 
 def naming_dates(conn: Connection, since: date, until: date) -> list[int]:
     """Returns ids of the live episodes that name a day in [since, until), or a month or year inside."""
-    rows = conn.execute(
+    return read_column(
+        conn,
         "SELECT DISTINCT e.src FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = 'date'"
         f" JOIN edge e ON e.dst = a.node_id AND e.kind = 'mention' AND {is_live('e')}"
         " WHERE a.norm >= ? AND a.norm < ? ORDER BY e.src",
-        (_find_first_name(since, until), until.isoformat().removesuffix("-01").removesuffix("-01")),
+        _find_first_name(since, until),
+        until.isoformat().removesuffix("-01").removesuffix("-01"),
     )
-    return [id for (id,) in rows]
 
 
 def _find_first_name(since: date, until: date) -> str:

@@ -18,8 +18,8 @@ from memory.store.connect import (
     group_rows,
     id_list,
     insert_row,
+    read_column,
     read_value,
-    select_ids,
     to_json,
 )
 from memory.time.timestamps import from_ms, to_ms
@@ -146,7 +146,7 @@ def _parse_plan(plan: str | None) -> dict[str, Any]:
 def list_judged_by(conn: Connection, agent: str, since: int) -> list[int]:
     """Returns the traces of an agent's questions judged since a time (ms UTC), by id."""
     query = "SELECT id FROM trace WHERE feedback IS NOT NULL AND plan ->> '$.agent' = ? AND t >= ? ORDER BY id"
-    return select_ids(conn, query, agent, since)
+    return read_column(conn, query, agent, since)
 
 
 def count_judged_by(conn: Connection) -> dict[str, int]:
@@ -202,7 +202,7 @@ def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
     """Reduces up to `limit` traces before the newest `keep` and older than `before` (ms UTC) to what learning and
     forgetting need: question, vector, verdict, cited passages and the edges that led to them, and the words of proved
     or judged answers. Returns their number."""
-    old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), before, limit))
+    old = id_list(read_column(conn, _OLD, max(keep - 1, 0), before, limit))
     for table in ("trace_step", "trace_visit"):
         conn.execute(f"DELETE FROM {table} WHERE trace_id IN {LISTED}", (old,))
     conn.execute(

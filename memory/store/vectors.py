@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
-from memory.store.connect import LISTED, Connection, id_list, insert_row, is_live, read_value, select_ids
+from memory.store.connect import LISTED, Connection, id_list, insert_row, is_live, read_column, read_value
 
 Ids = NDArray[np.int64]
 
@@ -67,7 +67,7 @@ def deactivate_others(conn: Connection, embedder_id: int) -> None:
 
 def others(conn: Connection, embedder_id: int) -> list[int]:
     """Returns the ids of the other embedders."""
-    return select_ids(conn, "SELECT id FROM embedder WHERE id <> ? ORDER BY id", embedder_id)
+    return read_column(conn, "SELECT id FROM embedder WHERE id <> ? ORDER BY id", embedder_id)
 
 
 def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
@@ -197,12 +197,12 @@ def _list_without(conn: Connection, column: str, embedder_id: int, limit: int) -
         f" LEFT JOIN sentence_vec s ON s.vec_id = v.id WHERE n.kind = 'E' AND {is_live('n')} AND {column} IS NULL"
         " ORDER BY n.id DESC LIMIT ?"
     )
-    return select_ids(conn, query, embedder_id, limit)
+    return read_column(conn, query, embedder_id, limit)
 
 
 def list_live(conn: Connection) -> list[int]:
     """Returns all episodes that should have a vector."""
-    return select_ids(conn, f"SELECT n.id FROM node n WHERE n.kind = 'E' AND {is_live('n')} ORDER BY n.id")
+    return read_column(conn, f"SELECT n.id FROM node n WHERE n.kind = 'E' AND {is_live('n')} ORDER BY n.id")
 
 
 def drop_stray(conn: Connection, embedder_id: int) -> None:

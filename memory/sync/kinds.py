@@ -102,10 +102,11 @@ class Notes(SharedKind):
     name, missing = "note", GONE
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        return {self.key(row.uri): Item(row.mark, row) for row in reversed(shared.list_notes(conn))}
+        return {self.key(row[1]): Item(row[2], row) for row in reversed(shared.list_notes(conn))}
 
-    def describe(self, conn: Connection, row: shared.NoteRow) -> Any:
-        return pack_note(conn, row.id) if row.mark else {"uri": row.uri, "retired": True}
+    def describe(self, conn: Connection, row: tuple[int, str, str]) -> Any:
+        id, uri, mark = row
+        return pack_note(conn, id) if mark else {"uri": uri, "retired": True}
 
     def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         stated = [item for item in items.values() if "retired" not in item.value]
@@ -127,10 +128,10 @@ class Notes(SharedKind):
         values = [other.get("document", {}).get("properties", {}).values() for other in item.others]
         return [str(value) for each in values for value in each] if "document" in item.value else []
 
-    def forget(self, rows: Collection[shared.NoteRow]) -> None:
-        for row in rows:
+    def forget(self, rows: Collection[tuple[int, str, str]]) -> None:
+        for _, uri, _ in rows:
             with suppress(NotFoundError):
-                self.memory.forgetting.forget_sources([row.uri])
+                self.memory.forgetting.forget_sources([uri])
 
 
 class Reads(SharedKind):
@@ -139,15 +140,12 @@ class Reads(SharedKind):
     name, missing = "read", DROPPED
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        return {self.key(row.sha): Item(row.mark, row) for row in shared.list_read(conn)}
+        return {self.key(row[1]): Item(row[3], row) for row in shared.list_read(conn)}
 
-    def describe(self, conn: Connection, row: shared.ReadRow) -> Any:
-        return {
-            "passage": row.sha,
-            "model": row.model,
-            "relations": shared.read_relations(conn, row.episode, row.model),
-            "theses": shared.read_theses(conn, row.episode),
-        }
+    def describe(self, conn: Connection, row: tuple[int, str, str, str]) -> Any:
+        passage, sha, model, _ = row
+        relations, theses = shared.read_relations(conn, passage, model), shared.read_theses(conn, passage)
+        return {"passage": sha, "model": model, "relations": relations, "theses": theses}
 
     def adopt(self, items: Mapping[str, ResolvedItem]) -> set[str]:
         with self.memory.store.reading() as conn:

@@ -210,7 +210,7 @@ def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
             with pytest.raises(DaemonDownError):
                 asked.result()
         with Store.open(daemon.paths.memory) as store, store.reading() as conn:
-            left = sources.count_all(conn, f"{notes}/")
+            left = sources.count_under(conn, f"{notes}/", ever=True)
             assert 0 < left < files and sources.list_folders(conn) == []
         daemon.start()
         wait_until(lambda: daemon.client.status().erasing is None)

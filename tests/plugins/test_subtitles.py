@@ -75,5 +75,5 @@ def test_subtitles_without_a_word(read: Read, name: str, text: str) -> None:
 
 
 def test_a_range_of_places() -> None:
-    assert name_position("a.md", 3, 5) == "lines 3 to 5" and name_position("a.pdf", 3, 3) == "page 3"
-    assert name_position("a.srt", 751, 3723) == "00:12:31 to 01:02:03"
+    assert name_position("a.md", 3) == "line 3" and name_position("a.pdf", 3) == "page 3"
+    assert name_position("a.srt", 3723) == "01:02:03"

@@ -96,7 +96,7 @@ def test_no_words_of_an_agent_are_the_owners(life: Memory, text: str, title: str
     before = held(life, "me")
     say(life, text, title)
     assert held(life, "me") == before
-    assert life.state.list_owner_names() == ("Joris Vale",)
+    assert [*life.state.list_owner_names()] == ["Joris Vale"]
     assert first_source(life, "What is my phone?") == "/n/me.md"
 
 

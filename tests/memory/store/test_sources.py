@@ -69,7 +69,7 @@ def test_a_retired_source_is_no_longer_seen_and_comes_back_as_itself(store: Stor
         gone = episodes.retire_source(conn, id, 2000)
         assert episode in gone
         assert sources.get(conn, "a.md") is None
-        assert browse.list_sources(conn) == []
+        assert browse.search_sources(conn, "", 9) == ([], 0)
         assert episodes.list_by_source(conn, id) == []
         assert episodes.retire_source(conn, id, 3000) == ()
     with store.writing() as conn:
@@ -92,14 +92,15 @@ def test_the_list_is_newest_first_searchable_and_limited(store: Store) -> None:
         remember(conn, "notes/100%.md", "One.", "Two.", now=1000, title="Shopping", tags=("x",))
         remember(conn, "notes/1000.md", "Three.", now=2000, title="Trip")
         remember(conn, "mail/a_b.eml", now=3000, title="SHOPPING again")
-        listed = [(row.uri, row.episodes) for row in browse.list_sources(conn)]
+        listed = [(row.uri, row.episodes) for row in browse.search_sources(conn, "", 9)[0]]
         assert listed == [("mail/a_b.eml", 0), ("notes/1000.md", 1), ("notes/100%.md", 2)]
         for query, found in [("shopping", 2), ("100%", 1), ("a_b", 1), ("_", 1), ("NOTES/", 2), ("zebra", 0)]:
-            assert (browse.count_sources(conn, query), len(browse.list_sources(conn, query))) == (found, found), query
+            rows, total = browse.search_sources(conn, query, 9)
+            assert (total, len(rows)) == (found, found), query
         remember(conn, "notes/100%.md#old", now=4000)
-        assert [row.uri for row in browse.list_sources(conn, "notes/100%.md", limit=1)] == ["notes/100%.md"]
+        assert [row.uri for row in browse.search_sources(conn, "notes/100%.md", 1)[0]] == ["notes/100%.md"]
         episodes.retire_source(conn, sources.get(conn, "notes/100%.md#old").id, 5000)
-        assert [row.uri for row in browse.list_sources(conn, limit=2)] == ["mail/a_b.eml", "notes/1000.md"]
+        assert [row.uri for row in browse.search_sources(conn, "", 2)[0]] == ["mail/a_b.eml", "notes/1000.md"]
 
 
 def test_under_a_folder_is_by_the_letter(store: Store) -> None:
