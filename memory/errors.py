@@ -25,10 +25,6 @@ class StoreMovedError(StoreError):
     """While the memory file was open, it was moved, deleted or replaced by another one."""
 
 
-class StoreReadOnlyError(StoreError):
-    """The memory file was opened to be read only."""
-
-
 class StoreNewerError(StoreError):
     """A newer version wrote the file; it was not touched."""
 

@@ -102,7 +102,7 @@ class Memory:
         with tools if much effort is wanted; it should be good at that. `find_strategy` finds traversers by name
         (default: the library's own, `spread` and `none`); `ranker` learns from questions which edges they need.
         All come from plug-ins. `read_only` changes no byte of the file,
-        which nobody else may have open: questions are answered and not stored, and writing raises StoreReadOnlyError; a
+        which nobody else may have open: questions are answered and not stored, and writing raises StoreError; a
         missing file is a StoreError. `wait_s`: how long to wait for another program that writes to the file, before
         StoreBusyError. Damaged parts of the graph, the vectors and learnt data are left out of questions, and listed in
         `state.damage`. StoreError and its subclasses, InvalidInputError for an unknown strategy."""

@@ -176,7 +176,7 @@ def assert_theses(
     conn: Connection, resolver: Resolver, row: episodes.EpisodeRef, theses: Sequence[ExtractedThesis], now: int
 ) -> list[ThesisVertex]:
     """Adds new theses to an episode at `now` (ms UTC); returns the added ones."""
-    known = graph.model_theses(conn, row.id)
+    known = {thesis.text for thesis in episodes.theses_of(conn, [row.id]) if thesis.origin == "model"}
     new = {thesis.text: thesis for thesis in theses if thesis.text.strip() and thesis.text not in known}
     first = graph.allocate(conn, "node", len(new))
     rows, edges, vertices = [], [], []

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -71,35 +71,14 @@ class Block:
         return count_words(self.text)
 
 
-@dataclass(slots=True)
-class _Opening:
-    """The used fields of a token, which is six times as large."""
-
-    type: str
-    level: int
-    tag: str
-    markup: str
-    content: str
-    map: list[int] | None  # the parser's list, to which it writes the end of a list item or quote
-    hidden: bool = False
-
-
-class _Openings(list[Any]):
-    """The block-opening tokens of the parser, reduced to `_Opening` when they are complete: a table of half a
-    million cells would take a gigabyte of tokens."""
+class _Openings(list[Token]):
+    """The block-opening tokens of the parser: all tokens of a table of half a million cells would take a gigabyte."""
 
     def append(self, token: Token) -> None:
         is_title = token.type == "inline" and token.level == 1 and bool(self) and self[-1].type == "heading_open"
-        if is_title or token.type in ("fence", "table_open") or _is_opening(token):
-            self.close()
+        is_opening = token.level == (token.type == "list_item_open") and token.type in _OPENING
+        if is_title or is_opening or token.type in ("fence", "table_open"):
             super().append(token)
-
-    def close(self) -> None:
-        """Completes the last token."""
-        if self:
-            last = self[-1]
-            content = last.content if last.type == "inline" else ""
-            self[-1] = _Opening(last.type, last.level, last.tag, last.markup, content, last.map)
 
 
 class _Lines(NamedTuple):
@@ -198,17 +177,11 @@ def _find_frontmatter_end(lines: Sequence[str]) -> int:
     return after + 1 if after and _YAML_KEY.match(inside) else 0
 
 
-def _is_opening(token: Token) -> bool:
-    """Whether a token opens a list item or a top-level block."""
-    return token.level == (token.type == "list_item_open") and token.type in _OPENING
-
-
 def _parse_lines(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
     """Yields (ranges of `lines[first:]`, whether one is a fence that extends to the end of a long text)."""
     source = "\n".join([line.rstrip() for line in lines[first:]]).replace("\r", " ").replace("\f", " ")
     tokens = _Openings()
     parser.block.parse(source, parser, {}, tokens)
-    tokens.close()
     for index, token in enumerate(tokens):
         if token.map is None:
             continue
@@ -232,7 +205,7 @@ def _parse_lines(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterat
                 yield _Lines("paragraph", begin, after), False
 
 
-def _is_heading(token: _Opening, content: str, lines: Sequence[str]) -> bool:
+def _is_heading(token: Token, content: str, lines: Sequence[str]) -> bool:
     """Excludes comments in indented code, the "--" of a signature, and prose above a rule."""
     if token.markup[0] == "#":
         return len(lines[0].expandtabs(4)) - len(lines[0].expandtabs(4).lstrip()) < 4

@@ -106,15 +106,15 @@ def _chunk_text(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
         yield Draft(
             title=_join_title(title, path),
             text=text[start:end],
-            line=_find_original_line(bisect_right(starts, start), document.lines),
-            end_line=_find_original_line(bisect_right(starts, end - 1), document.lines),
+            line=original_line(bisect_right(starts, start), document.lines),
+            end_line=original_line(bisect_right(starts, end - 1), document.lines),
             at=document.parts[bisect_right(begins, start) - 1][1] if begins else document.at,
             speaker=document.speaker,
             refs=(document.ref,) if document.ref else (),
         )
 
 
-def _find_original_line(line: int, lines: Sequence[int] | None) -> int:
+def original_line(line: int, lines: Sequence[int] | None) -> int:
     return lines[min(line, len(lines)) - 1] if lines else line
 
 

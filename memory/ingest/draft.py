@@ -21,7 +21,7 @@ from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
 from memory.facts.rules.fields import find_headings
 from memory.ingest.blocks import MAX_TITLE_CHARS, given_title, title_of
-from memory.ingest.chunk import Draft, chunk_document
+from memory.ingest.chunk import Draft, chunk_document, original_line
 from memory.nouns import TOLD, Document, MaskedSecret
 from memory.settings import ChunkSettings
 from memory.text import mentions as mention_rules
@@ -233,7 +233,7 @@ class Masker:
         """Returns (document without its secrets, the secrets)."""
         collected: list[MaskedSecret] = []
         text, secrets = self._split(document.text)
-        collected += [replace(secret, line=_map_line(secret.line, document.lines)) for secret in secrets]
+        collected += [replace(secret, line=original_line(secret.line or 0, document.lines)) for secret in secrets]
         turns = tuple(
             replace(turn, text=self._mask_text(turn.text, collected), speaker=self._mask_text(turn.speaker, collected))
             for turn in document.turns
@@ -292,7 +292,3 @@ class Masker:
             line += value.count("\n")
             done = end
         return "".join([*pieces, text[done:]]), secrets
-
-
-def _map_line(line: int | None, lines: Sequence[int] | None) -> int | None:
-    return lines[min(line, len(lines)) - 1] if lines and line is not None else line

@@ -192,7 +192,7 @@ class _Autopsy:
                 day = plan.as_of.date().isoformat()
                 return "scope", f"It was written after {day}, and the question is about the state on that day."
             return "scope", "It is outside the part of the memory that was searched."
-        read = episodes.read_at(self._conn, [episode.id]).get(episode.id, 0)
+        read = episodes.read_at(self._conn, episode.id)
         if read > to_ms(asked.at):
             when = from_ms(read).astimezone().strftime("%Y-%m-%d %H:%M")
             return "later", f"It was read on {when}, after the question was asked."

@@ -132,16 +132,11 @@ class Conversations:
     def add_answer(self, id: int, answer: Answer, state: MessageState = "complete") -> None:
         """Adds an answer, complete or "partial"; without its words if some of its evidence was forgotten since."""
         with self._store.writing() as conn:
-            if not _is_there(conn, answer):
+            cited = sorted({citation.episode_id for citation in answer.citations})
+            is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
+            if not is_traced or len(episodes.get_many(conn, cited)) < len(cited):
                 answer = Answer(FORGOTTEN_ANSWER)
             conversations.append(
                 conn, id, "memory", answer.text, now_ms(), state=state, citations=answer.citations,
                 no_answer=answer.no_answer, trace_id=answer.trace_id,
             )  # fmt: skip
-
-
-def _is_there(conn: Connection, answer: Answer) -> bool:
-    """Whether all evidence of the answer is still in memory."""
-    cited = {citation.episode_id for citation in answer.citations}
-    is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
-    return is_traced and len(episodes.get_many(conn, sorted(cited))) == len(cited)

@@ -78,7 +78,7 @@ class Browsing:
             names = browse.names_of(conn, objects)
             mentions, total = browse.list_mentioning(conn, objects, MAX_NOTES)
             return ObjectView(
-                _find_spelling(names, name),
+                next((spelling for spelling in names if spelling.casefold() == name.casefold()), name),
                 tuple(names),
                 facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS],
                 self._knowledge.revisions("all", MAX_REVISIONS, name),
@@ -154,11 +154,6 @@ class Browsing:
             for piece, _ in export.join_lines(lines):
                 yield piece
             yield export.write_end(len(things) + 1)
-
-
-def _find_spelling(names: Iterable[str], about: str) -> str:
-    """Returns the requested name of an object as its notes spell it."""
-    return next((name for name in names if name.casefold() == about.casefold()), about)
 
 
 def _list_neighbours(conn: Connection, center: list[int], now: int) -> Iterator[Neighbour]:

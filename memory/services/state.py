@@ -132,11 +132,6 @@ class State:
                 vectors.activate(conn, embedder_id)
             return embedder_id, facts.open_vectors(conn, self._sentence_embedder or embedder)
 
-    def make_for_store(self, store: Store) -> State:
-        """Returns the state of another store, with the settings, strategies and embedders of this one."""
-        embedders = self.serving.embedder, self._sentence_embedder
-        return State(store, self.settings, *embedders, self.find_strategy, self.ranker, self.past)
-
     @property
     def sentence_embedder(self) -> Embedder:
         """Returns the embedder that compares a question with many sentences at once; its vectors are not stored."""
@@ -337,7 +332,8 @@ class Past:
             past.retire_successors(conn, versions.then, now_ms())
         serving = self._state.serving
         _embed_missing(store, serving.embedder, serving.embedder_id)
-        return self._state.make_for_store(store)
+        state, embedders = self._state, (serving.embedder, self._state.sentence_embedder)
+        return State(store, state.settings, *embedders, state.find_strategy, state.ranker, self)
 
 
 def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.EpisodeText], Vectors]:

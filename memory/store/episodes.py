@@ -157,10 +157,9 @@ def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
     return set(read_column(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
 
 
-def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
-    """Returns {episode: ms UTC when it was read}."""
-    rows = conn.execute(f"SELECT id, t_created FROM node WHERE kind = 'E' AND id IN {LISTED}", (id_list(ids),))
-    return dict(rows.fetchall())
+def read_at(conn: Connection, id: int) -> int:
+    """Returns when an episode was read (ms UTC)."""
+    return int(read_value(conn, "SELECT t_created FROM node WHERE id = ?", id))
 
 
 def find_retired(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:

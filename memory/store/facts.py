@@ -310,13 +310,8 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     if row is None:
         return []
     slot, statement = (np.frombuffer(blob, np.int8) for blob in row)
-    in_turn = _take_turns([_rank(conn, "slot", slot), _rank(conn, "statement", statement)])
-    return [other for other in in_turn if other != id][:k]
-
-
-def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:
-    """Returns the distinct items of the lists, interleaved."""
-    return [item for item in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if item is not None]
+    in_turn = chain.from_iterable(zip_longest(_rank(conn, "slot", slot), _rank(conn, "statement", statement)))
+    return [other for other in dict.fromkeys(in_turn) if other not in (None, id)][:k]
 
 
 def _rank(conn: Connection, column: str, query: Bytes) -> list[int]:

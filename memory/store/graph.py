@@ -328,12 +328,6 @@ def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | Non
     ).fetchall()
 
 
-def model_theses(conn: Connection, episode: int) -> set[str]:
-    """Returns the theses of an episode in a model's words."""
-    query = "SELECT t.text FROM thesis t JOIN node n ON n.id = t.node_id WHERE t.episode_id = ? AND t.origin = 'model'"
-    return set(read_column(conn, f"{query} AND {is_live('n')}", episode))
-
-
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
     """Returns {id: name} of objects."""
     rows = conn.execute(f"SELECT id, label FROM node WHERE kind = 'O' AND id IN {LISTED}", (id_list(ids),))

@@ -4,7 +4,7 @@ neighbourhood of an object."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memory.store import facts
+from memory.store import facts, relations
 from memory.store.browse import HIDDEN, name_kind
 from memory.store.connect import LISTED, LIVE, Connection, id_list, is_asserted, is_live
 from memory.time.timestamps import from_wall, wall_of
@@ -27,6 +27,14 @@ def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[in
     return [id for (id,) in rows]
 
 
+# SQL: how often things are mentioned together with objects (the list :ids), in the newest passages that mention these.
+_MENTIONED_WITH = (
+    "SELECT m.dst AS id, count(*) AS times FROM (SELECT DISTINCT src FROM edge WHERE dst IN"
+    f" (SELECT value FROM json_each(:ids)) AND kind = 'mention' AND {LIVE} ORDER BY src DESC LIMIT {NEWEST_PASSAGES})"
+    f" here JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst"
+)
+
+
 def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
     """Returns ids of live objects related to these, then of things most often mentioned with them."""
     ours = "(SELECT value FROM json_each(:ids))"
@@ -34,17 +42,12 @@ def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[in
         f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
         f" UNION ALL SELECT src, {RELATED} FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE}"
     )
-    mentioned = (
-        f"SELECT m.dst, count(*) FROM (SELECT DISTINCT src FROM edge WHERE dst IN {ours} AND kind = 'mention'"
-        f" AND {LIVE} ORDER BY src DESC LIMIT :newest) here JOIN edge m ON m.src = here.src AND m.kind = 'mention'"
-        f" AND {is_live('m')} GROUP BY m.dst"
-    )
     rows = conn.execute(
-        f"SELECT found.id FROM ({related} UNION ALL {mentioned}) found JOIN object o ON o.node_id = found.id"
+        f"SELECT found.id FROM ({related} UNION ALL {_MENTIONED_WITH}) found JOIN object o ON o.node_id = found.id"
         f" AND (found.times = {RELATED} OR ifnull(o.type, '') NOT IN {HIDDEN})"
         f" JOIN node n ON n.id = found.id AND {is_live('n')}"
         f" WHERE found.id NOT IN {ours} GROUP BY found.id ORDER BY max(found.times) DESC, found.id LIMIT :limit",
-        {"ids": id_list(objects), "limit": limit, "newest": NEWEST_PASSAGES},
+        {"ids": id_list(objects), "limit": limit},
     )
     return [id for (id,) in rows]
 
@@ -96,7 +99,7 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
     values = {"objects": id_list(objects), "sources": id_list(sources)}
     most = EDGES_PER_VERTEX * (len(objects) + len(sources))
     theirs = "(SELECT value FROM json_each(:objects))"
-    relations = conn.execute(
+    stated = conn.execute(
         "SELECT r.id, r.src, r.dst, p.label, r.valid_from, r.valid_to FROM edge r JOIN predicate p ON p.id = r.pred_id"
         f" WHERE r.kind = 'rel' AND r.src IN {theirs} AND r.dst IN {theirs} AND {is_live('r')}"
         f" AND (r.superseded_by IS NOT NULL OR {is_asserted('r')}) ORDER BY r.id DESC LIMIT :most",
@@ -112,7 +115,7 @@ def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int])
     ).fetchall()
     return tuple(
         GraphEdge(id, src, dst, predicate, from_wall(since), from_wall(until))
-        for id, src, dst, predicate, since, until in relations + mentions
+        for id, src, dst, predicate, since, until in stated + mentions
     )
 
 
@@ -133,10 +136,7 @@ def explore(conn: Connection, center: Sequence[int], now: int, limit: int) -> li
 
 def _join_by_facts(conn: Connection, objects: Sequence[int], now: int) -> list[GraphEdge]:
     joining = facts.list_about(conn, objects, now, wall_of(now), relations=True)
-    rows = conn.execute(
-        f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
-    )
-    ends = {id: (src, dst) for id, src, dst in rows}
+    ends = {row.id: (row.subject, row.object) for row in relations.get_many(conn, [fact.id for fact in joining])}
     return [
         GraphEdge(fact.id, *ends[fact.id], fact.predicate or "", fact.valid_from, fact.valid_to)
         for fact in joining
@@ -148,11 +148,9 @@ def _rank(conn: Connection, objects: Sequence[int]) -> list[tuple[int, int]]:
     """Returns [(object, passages)]: the objects most often mentioned in the newest passages that mention these, without
     namesakes."""
     return conn.execute(
-        "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g"
-        f" WHERE g.dst IN {LISTED} AND g.kind = 'mention' AND {is_live('g')} ORDER BY g.src DESC LIMIT ?) here"
-        f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')} JOIN object o ON o.node_id = m.dst"
-        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = m.dst AND n.{LIVE}"
-        " WHERE m.dst NOT IN (SELECT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm"
-        f"  WHERE a.node_id IN {LISTED}) GROUP BY m.dst ORDER BY passages DESC, m.dst LIMIT ?",
-        (id_list(objects), NEWEST_PASSAGES, id_list(objects), MAX_JOINT),
+        f"SELECT found.id, found.times FROM ({_MENTIONED_WITH}) found JOIN object o ON o.node_id = found.id"
+        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = found.id AND {is_live('n')}"
+        " WHERE found.id NOT IN (SELECT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm"
+        "  WHERE a.node_id IN (SELECT value FROM json_each(:ids))) ORDER BY found.times DESC, found.id LIMIT :limit",
+        {"ids": id_list(objects), "limit": MAX_JOINT},
     ).fetchall()

@@ -164,7 +164,9 @@ def load(
         with driver_errors(ready), closing(_open_unguarded(ready)) as conn:
             conn.execute("BEGIN IMMEDIATE")
             header = _write(conn, _read_lines(file), progress)
-            _verify_references(conn)
+            for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
+                what = f"row {row} of the kind {table} refers to a missing {parent}"
+                raise InvalidInputError(f"The export is inconsistent: {what}. Nothing was kept.")
             graph.fold_aliases(conn)
             text.rebuild(conn)
             seals.renew(conn, seals.SEALED)
@@ -274,13 +276,6 @@ def _parse_field(column: Column, raw: Raw | None) -> Any:
     if value is None and column.required:
         raise ValidationError(f"The field {column.field!r} is missing")
     return value
-
-
-def _verify_references(conn: Connection) -> None:
-    for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
-        raise InvalidInputError(
-            f"The export is inconsistent: row {row} of the kind {table} refers to a missing {parent}. Nothing was kept."
-        )
 
 
 def _make_error(number: int, why: str) -> InvalidInputError:

@@ -19,7 +19,6 @@ from memory.errors import (
     StoreError,
     StoreFullError,
     StoreMovedError,
-    StoreReadOnlyError,
 )
 from memory.store import files, schema, seals
 from memory.store.connect import (
@@ -98,7 +97,7 @@ class Store:
 
     @classmethod
     def open_read_only(cls, path: Path) -> Store:
-        """Opens a memory without changing a byte: `writing()` raises StoreReadOnlyError. For a file that cannot be
+        """Opens a memory without changing a byte: `writing()` raises StoreError. For a file that cannot be
         written and nobody else has open. Raises like `open`, and StoreError for an older file."""
         driver()
         if not path.is_file():
@@ -151,9 +150,9 @@ class Store:
                 raise
 
     def check_writable(self) -> None:
-        """Raises StoreReadOnlyError, or StoreFullError where `block_writes` refuses; does not wait for writers."""
+        """Raises StoreError if it is only read, StoreFullError where `block_writes` refuses; does not wait."""
         if self.is_read_only:
-            raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
+            raise StoreError(f"{self.path} can only be read now, so nothing was kept.")
         if self._refusal and not getattr(self._room_maker, "works", False):
             raise StoreFullError(self._refusal)
 
