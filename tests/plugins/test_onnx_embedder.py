@@ -16,8 +16,7 @@ import pytest
 
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
-from plugins.embedders.model import TOKENS_AT_ONCE, _make_batches
-from plugins.embedders.onnx import load_named, minilm_int8
+from plugins.embedders.onnx import TOKENS_AT_ONCE, _make_batches, load_named, minilm_int8
 from plugins.installing import install_command
 from plugins.manager import load
 from tests.plugins.onnx_files import WORDS, write_embedder, write_json

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.embedders import static
-from plugins.embedders.static import MAX_CHARS, StaticEmbedder, load_model
+from plugins.embedders.model import MAX_CHARS
+from plugins.embedders.static import StaticEmbedder, load_model
 from tests.examples import examples
 
 TEXTS = [
