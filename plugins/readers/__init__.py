@@ -81,36 +81,24 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
     The uri of a single document is the absolute path with forward slashes; several append "#" and their id or number.
     `data` and `stat` belong to the same read of `path`. The time of a file that `is_copied` is ignored
     (`plugins.readers.common.origin`)."""
-    if reader.stream is not None:
-        streamed = stream_parts(reader, path, BytesIO(data), stat, is_copied)
-        parts = [part for part in streamed if isinstance(part, Document)]
-        if not parts:
-            raise Unreadable("no text in it")
-        return parts
-    _check_name(path)
-    with _explain_failures(reader):
-        assert reader.read is not None
-        read = [_clean(document) for document in reader.read(path, data)]
-    read = [document for document in read if document.turns or document.text.strip()]
+    parts = stream_parts(reader, path, BytesIO(data), stat, is_copied)
+    read = [part for part in parts if isinstance(part, Document)]
     if not read:
         raise Unreadable("no text in it")
-    uris = _make_uris(path.absolute().as_posix(), [document.uri for document in read])
-    finish = partial(_finish, reader, path, stat, is_copied, cache(lambda: hashlib.sha256(data).hexdigest()))
-    return [finish(document, uri) for uri, document in zip(uris, read, strict=True)]
+    return read
 
 
 def stream_parts(
     reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result, is_copied: bool = False
 ) -> Iterator[Part]:
-    """Yields the `documents` of a streaming reader, one after the other, and an Unread for each part that cannot be
-    read. Raises Unreadable, perhaps after some documents."""
-    assert reader.stream is not None
+    """Yields the `documents` of a file, one after the other, and an Unread for each part that cannot be read. Raises
+    Unreadable, perhaps after some documents."""
     _check_name(path)
     finish = partial(_finish, reader, path, stat, is_copied, cache(partial(_hash_file, file)))
     whole = path.absolute().as_posix()
     given: set[str] = set()
     with _explain_failures(reader):
-        for number, part in enumerate(reader.stream(path, file), 1):
+        for number, part in enumerate(_read_parts(reader, path, file), 1):
             uri = f"{whole}#{_valid(part.uri)}" if part.uri else whole
             uri = uri if uri not in given else f"{uri}#{number}"
             given.add(uri)
@@ -118,6 +106,15 @@ def stream_parts(
                 yield Unread(uri, _valid(part.reason))
             elif part.turns or part.text.strip():
                 yield finish(_clean(part), uri)
+
+
+def _read_parts(reader: Reader, path: Path, file: BinaryIO) -> Iterator[Part]:
+    if reader.stream is not None:
+        yield from reader.stream(path, file)
+    elif reader.read is not None:
+        read = [part for part in reader.read(path, file.read()) if part.turns or part.text.strip()]
+        for number, part in enumerate(read, 1):
+            yield part if part.uri or len(read) == 1 else replace(part, uri=str(number))
 
 
 @contextmanager
@@ -189,17 +186,6 @@ def sign(document: Document) -> Document:
     fields: list[object] = [document.title, document.conversation, document.at, document.text]
     fields += [(turn.speaker, turn.text, turn.at, turn.ref) for turn in document.turns]
     return replace(document, sha256=hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest())
-
-
-def _make_uris(file: str, own: list[str]) -> list[str]:
-    """Returns the unique uri of each document of a file, by their ids or numbers."""
-    if own == [""]:
-        return [file]
-    uris: dict[str, None] = {}
-    for number, name in enumerate(own, 1):
-        uri = f"{file}#{name or number}"
-        uris[uri if uri not in uris else f"{uri}#{number}"] = None
-    return list(uris)
 
 
 def _clean_title(title: str | None) -> str:
