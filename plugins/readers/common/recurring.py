@@ -1,26 +1,25 @@
 """The entries of a calendar that take place and their days: versions, series and their changed occurrences.
 
 recurring-ical-events computes the days: exceptions in any zone, moved occurrences, THISANDFUTURE, periods. Of a series
-only the rules and the days that differ from them are stored, so that any later day can be computed. Files without
-series do not import the library."""
+only the rules and the days that differ from them are stored, so that any later day can be computed; of one with a
+lasting change (THISANDFUTURE) the first MAX_LISTED days. Files without series do not import the library."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from memory.time.recurrence import Recurrence, expand_rule, read_rule, write_rule
 from plugins.readers.common import Property, write_property
 
 SERIES = frozenset(("RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"))
-MAX_LISTED, MAX_LISTED_YEARS = 120, 10  # days of a moved series that no rule describes
+MAX_LISTED, MAX_LISTED_YEARS = 120, 10  # days of a series with a lasting change
 _USED = SERIES | {"UID", "DTSTART", "DTEND", "DUE", "DURATION", "SEQUENCE"}
 _LINE = "X-LINE"
-_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _DAY = timedelta(days=1)
 _NAMED_DAY = re.compile(r"\d{8}")
 
@@ -124,10 +123,10 @@ class _Series:
         for entry in self._entries.values():
             for rule in entry.all("RRULE"):
                 next(expand_rule(_drop_zone(rule.value), self._get_start(entry.line), date.min, datetime.max), None)
-        ruled = {entry.line: Recurrence(self._make_rules(entry), datetime.min) for entry in self._cores}
-        if len(self._cores) == 1:
-            ruled |= self._split_rules(self._cores[0])
         starts = {line: self._get_start(line) for line in self._entries}
+        if any(item.parameters.get("RANGE", "").upper() == "THISANDFUTURE" for item in self._list_properties()):
+            return self._list_days(starts)
+        ruled = {entry.line: Recurrence(self._make_rules(entry), datetime.min) for entry in self._cores}
         spans = [(day - 2 * _DAY, day + 3 * _DAY) for day in self._find_named_days()]
         days: dict[int, set[date]] = {}
         for line, day in ((line, day) for since, until in spans for line, day in self._walk_days(since, until)):
@@ -136,18 +135,30 @@ class _Series:
         for line, first in starts.items():
             actual, by_rule = days.get(line, set()), replace(ruled.get(line, _ONCE), first=first)
             expected = {day for since, until in spans for day in by_rule.days(since, until)}
-            listed = by_rule.listed | (actual - expected)
-            recurrence = replace(by_rule, listed=listed, left_out=frozenset(expected - actual))
+            recurrence = replace(by_rule, listed=frozenset(actual - expected), left_out=frozenset(expected - actual))
             if recurrence.next_day(first.date()):
                 results[line] = recurrence
         return results
+
+    def _list_days(self, starts: Mapping[int, datetime]) -> dict[int, Recurrence]:
+        """Returns the first days of each entry of a series with a lasting change, which no rule describes."""
+        first = min(starts.values()).date()
+        days: dict[int, set[date]] = {}
+        for line, day in islice(self._walk_days(first, first + MAX_LISTED_YEARS * 365 * _DAY), MAX_LISTED):
+            days.setdefault(line, set()).add(day)
+        return {
+            line: Recurrence((), starts[line], frozenset(listed), frozenset({starts[line].date()} - listed))
+            for line, listed in days.items()
+        }
+
+    def _list_properties(self) -> Iterator[Property]:
+        return (item for entry in self._entries.values() for item in entry.properties)
 
     def _find_named_days(self) -> set[date]:
         """Returns the days that the entries name, in any zone; all others follow the rules."""
         return {
             datetime.strptime(day, "%Y%m%d").date()
-            for entry in self._entries.values()
-            for property in entry.properties
+            for property in self._list_properties()
             if property.name in SERIES | {"DTSTART", "DUE"}
             for day in _NAMED_DAY.findall(property.value)
         }
@@ -176,35 +187,6 @@ class _Series:
         moment = self._get_time(entry.line)
         return tuple(dict.fromkeys(_localize_rule(rule.value, moment) for rule in entry.all("RRULE")))
 
-    def _split_rules(self, core: Entry) -> dict[int, Recurrence]:
-        """Returns the rules of a series up to its first lasting change (THISANDFUTURE), and from each of these on."""
-        changes = [
-            (_make_local(self._components[entry.line]["RECURRENCE-ID"].dt, self._get_zone(core.line)), entry.line)
-            for entry in self._entries.values()
-            if (at := entry.get("RECURRENCE-ID")) and at.parameters.get("RANGE", "").upper() == "THISANDFUTURE"
-        ]
-        if not changes:
-            return {}
-        first, rules = self._get_start(core.line), self._make_rules(core)
-        parts = [(first, core.line), *sorted(changes)]
-        ends = [at for at, _ in parts[1:]]
-        results = {}
-        for (begin, line), end in zip(parts, [*ends, None], strict=True):
-            moved = self._get_start(line) - begin
-            cut = [_cut_rule(rule, first, begin, end, moved) for rule in rules]
-            if all(part is not None for part in cut):
-                results[line] = Recurrence(tuple(part for part in cut if part), begin)
-            else:
-                days = (day for rule in rules for day in self._move_days(rule, first, begin, end, moved))
-                results[line] = Recurrence((), begin, frozenset(sorted(days)[:MAX_LISTED]))
-        return results
-
-    def _move_days(
-        self, rule: str, first: datetime, begin: datetime, end: datetime | None, moved: timedelta
-    ) -> Iterable[date]:
-        before = end or begin.replace(year=begin.year + MAX_LISTED_YEARS, day=28)
-        return ((at + moved).date() for at in expand_rule(rule, first, begin.date(), before) if at >= begin)
-
 
 def _make_local(moment: date | datetime, zone: tzinfo | None) -> datetime:
     """Returns a time on the clock of a zone, by default its own."""
@@ -223,29 +205,3 @@ def _localize_rule(rule: str, start: date | datetime) -> str:
             end = datetime.fromisoformat(until)
             part["UNTIL"] = f"{_make_local(end, start.tzinfo):%Y%m%dT%H%M%S}"
     return write_rule({"FREQ": part.pop("FREQ", ""), **part})
-
-
-def _cut_rule(rule: str, first: datetime, begin: datetime, end: datetime | None, moved: timedelta) -> str | None:
-    """Returns the part of a rule in [begin, end), moved; "" if it is empty, None if no rule can express it."""
-    part = read_rule(rule)
-    days = ((begin + moved).date() - begin.date()).days
-    has_days = any(name.startswith("BY") for name in part)
-    *_, at = first, *expand_rule(rule, first, begin.date(), begin + timedelta(seconds=1))
-    if at != begin or (days and not has_days and part.get("FREQ") in ("MONTHLY", "YEARLY")):
-        return None
-    if days and has_days:
-        if part.get("FREQ") != "WEEKLY" or not set(part["BYDAY"].split(",")) <= {*_WEEKDAYS}:
-            return None
-        shifted = (_WEEKDAYS[(_WEEKDAYS.index(day) + days) % 7] for day in part["BYDAY"].split(","))
-        part["BYDAY"] = ",".join(shifted)
-    if (count := int(part.get("COUNT", "0"))) > 0:
-        before = sum(1 for _ in expand_rule(rule, first, first.date(), begin)) if begin > first else 0
-        until = min(count, sum(1 for _ in expand_rule(rule, first, first.date(), end))) if end else count
-        part["COUNT"] = str(until - before)
-        return write_rule(part) if until > before else ""
-    ends = [end - timedelta(seconds=1)] if end else []
-    if "UNTIL" in part:
-        ends.append(datetime.fromisoformat(part["UNTIL"]))
-    if ends:
-        part["UNTIL"] = f"{min(ends) + moved:%Y%m%dT%H%M%S}"
-    return write_rule(part)
