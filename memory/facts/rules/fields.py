@@ -16,7 +16,7 @@ from memory.facts.rules.passages import Line, PassageText, read_lines
 from memory.facts.rules.phrases import Span, clean, trim, value_kind
 from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.tasks import HEADLINE, PLANNED
-from memory.facts.rules.validity import ValidValue, read_values
+from memory.facts.rules.validity import read_value
 from memory.text.languages import word_set
 from memory.text.markup import PLACEHOLDER
 from memory.text.mentions import is_name
@@ -96,17 +96,13 @@ def line_facts(passage: PassageText, places: Places, written: datetime | None) -
         counts = Counter(field.key.lower() for field in run)
         if _goes_on(text, run[0]) or 1 < len(run) >= len(counts) / LEAST_KEYS:
             continue
-        read = [(field, read_values(text, field.start, field.end, written)) for field in run]
-        values = sum(_is_value(text, field_values[0]) for _, field_values in read)
-        for field, field_values in read:
+        read = [(field, read_value(text, field.start, field.end, written)) for field in run]
+        values = [clean(text[valid.start : valid.end]) for _, valid in read]
+        has_forms = 2 * sum(map(_is_value, values)) >= len(run) > 1
+        for (field, valid), value in zip(read, values, strict=True):
             place = places.find(field.line, field.key)
-            if place is None:
-                continue
-            is_value = _is_value(text, field_values[0]) and field.line.start not in items
-            if not (field.is_marked or 2 * values >= len(run) > 1 or is_value):
-                continue
-            for valid in field_values:
-                value = clean(text[valid.start : valid.end])
+            is_value = _is_value(value) and field.line.start not in items
+            if place is not None and (field.is_marked or has_forms or is_value):
                 yield ExtractedRelation(
                     subject=place.subject,
                     predicate=place.predicate(field.key),
@@ -116,12 +112,11 @@ def line_facts(passage: PassageText, places: Places, written: datetime | None) -
                     valid_from=valid.valid_from,
                     valid_to=valid.valid_to,
                     by_place=True,
-                    single=len(field_values) == 1 and counts[field.key.lower()] == 1,
+                    single=counts[field.key.lower()] == 1,
                 )
 
 
-def _is_value(text: str, valid: ValidValue) -> bool:
-    value = clean(text[valid.start : valid.end])
+def _is_value(value: str) -> bool:
     is_constant = value.isupper() and " " not in value  # of a program
     return value_kind(value) != "word" or (is_name(value) and not is_constant)
 
