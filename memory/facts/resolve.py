@@ -19,7 +19,6 @@ from memory.time.timestamps import to_wall
 
 PERSON = "person"
 ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
-MAX_CANDIDATES = 4  # objects whose names begin alike
 MAX_NAME_CHARS = 200  # also of a value
 
 _NOISE = re.compile(r"[*`\"“”]+|(?<!\w)_+|_+(?!\w)")  # an underscore within a word is a part of it
@@ -108,19 +107,6 @@ class Resolver:
         """Returns the object and those that share a name with it."""
         return sorted({node, *graph.namesakes(self.conn, node)})
 
-    def candidates(self, node: int) -> list[int]:
-        """Returns the object and those that it may be, by its names: the same, or one with more or fewer words at the
-        end ("Orbit", "Orbit v2"; "Ana R", "Ana Ruiz"), where there are only a few of these."""
-        objects = set(self.namesakes(node))
-        for name in graph.names_of(self.conn, node):
-            words = name.split()
-            shorter = [" ".join(words[:n]) for n in range(1, len(words))]
-            bounds = (name, f"{name}\U0010ffff") if len(words[-1]) == 1 else (f"{name} ", f"{name}!")
-            alike = graph.named_between(self.conn, bounds, shorter, MAX_CANDIDATES + 1)
-            if len(alike) <= MAX_CANDIDATES:
-                objects.update(alike)
-        return sorted(objects)
-
     def _fits(self, node: int, kind: str | None) -> bool:
         """Whether an object may be of that kind: a person is nothing else. Records the kind if it was unknown."""
         known = graph.object_type(self.conn, node)
@@ -133,7 +119,7 @@ class Resolver:
 
     def _only_person(self, first: str) -> int | None:
         """Returns the only person whose longer name begins with that word, or None."""
-        persons = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
+        persons = graph.persons_called(self.conn, first, 2)
         return persons[0] if len(persons) == 1 else None
 
     def _create(self, surface: str, key: str | None, kind: str | None, origin: str = "told") -> int:

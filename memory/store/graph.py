@@ -287,19 +287,14 @@ def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[in
     return {node for node, is_own in rows if is_own}, {node for node, is_own in rows if not is_own}
 
 
-def named_between(
-    conn: Connection, bounds: tuple[str, str], names: Sequence[str], limit: int, type: str | None = None
-) -> list[int]:
-    """Returns live objects with a name between the bounds (exclusive), or one of `names`; optionally of one type."""
+def persons_called(conn: Connection, first: str, limit: int) -> list[int]:
+    """Returns live persons with a longer name that begins with that word."""
     return read_column(
         conn,
-        "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
-        f" JOIN node n ON n.id = a.node_id AND {is_live('n')}"
-        " WHERE (a.norm > ?1 AND a.norm < ?2 OR a.norm IN (SELECT value FROM json_each(?3)))"
-        " AND (?4 IS NULL OR o.type = ?4) LIMIT ?5",
-        *bounds,
-        to_json(list(names)),
-        type,
+        "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id AND o.type = 'person'"
+        f" JOIN node n ON n.id = a.node_id AND {is_live('n')} WHERE a.norm > ? AND a.norm < ? LIMIT ?",
+        f"{first} ",
+        f"{first}!",
         limit,
     )
 

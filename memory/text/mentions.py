@@ -18,7 +18,6 @@ from memory.time.dates import CalendarDate, find_dates
 HEADINGS = " › "  # between the headings of a title
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
-_PLANET = "Mars"  # a month only in "5 Mars 2024"
 MIN_LANGUAGE_STOP_WORDS = 4  # stop words of a language that a passage needs before they are excluded as names
 
 # All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
@@ -52,8 +51,6 @@ _ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+|(?<=:\d\d )[A-Z]{
 _GOES_ON = re.compile(r" [a-zß-ÿ]")  # a word in small letters
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
-_WRAP = re.compile(r"[^\n]*\n[^\n\d][^\n]*")  # a name that goes on in the next line
-MIN_WRAPPED_CHARS = 40  # before a name that goes on in the next line
 MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
 _TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
@@ -250,11 +247,8 @@ def _find_date_mentions(text: str, in_columns: bool) -> Iterator[Mention]:
 
 def _is_month(date: CalendarDate) -> bool:
     """Whether a month name is unambiguous; short ones in other languages are not."""
-    if date.name.lower() in word_numbers("time", "months", language=ENGLISH):
-        return True
-    return (len(date.name) > 3 or not date.name.isascii()) and (
-        date.name != _PLANET or (date.year and date.day) is not None
-    )
+    is_english = date.name.lower() in word_numbers("time", "months", language=ENGLISH)
+    return is_english or len(date.name) > 3 or not date.name.isascii()
 
 
 @cache
@@ -273,11 +267,7 @@ def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Men
     for surface, start in _find_capitalised(text):
         while True:  # drop words that only begin a sentence, and numbers before a common word
             first, _, rest = surface.partition(" ")
-            counts = first.isdigit() and (
-                " " not in rest
-                or _strip_word(rest.partition(" ")[0]) in common
-                or _counts_lines(text, start, int(first))
-            )
+            counts = first.isdigit() and (" " not in rest or _strip_word(rest.partition(" ")[0]) in common)
             if not counts and _strip_word(first) not in common:
                 break
             start += len(first) + 1
@@ -316,14 +306,6 @@ def _is_name(text: str, word: str, start: int, language: str) -> bool:
     )
 
 
-def _counts_lines(text: str, start: int, number: int) -> bool:
-    """Whether a number begins a line between such lines: "2 Oamaru", "3 Doubtful Sound"."""
-    before, _, indent = text[:start].rpartition("\n")
-    neighbours = (before.rpartition("\n")[2], text[start:].partition("\n")[2].partition("\n")[0])
-    numbers = [line.split()[:1] for line in neighbours]
-    return not indent.strip() and ([str(number - 1)] == numbers[0] or [str(number + 1)] == numbers[1])
-
-
 @cache
 def _compile_verb(language: str) -> re.Pattern[str]:
     """Returns a verb of what names do, after a name. Stop words follow any noun: "Tasting is at six"."""
@@ -356,20 +338,12 @@ def _strip_word(word: str) -> str:
 
 
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
-    """Yields the runs of capitalised words, each with its start; a line's end ends a run, unless the line is long
-    enough to have been wrapped."""
+    """Yields the runs of capitalised words, each with its start; a line's end ends a run."""
     for match in _find_names(text):
         start = match.start()
-        before = start - max(text.rfind("\n", 0, start), text.rfind("\0", 0, start))
-        is_label = text.startswith(":", match.end())  # "Hamid: yes" in the next line
-        is_wrapped = _WRAP.fullmatch(match[0]) and before > MIN_WRAPPED_CHARS and not is_label
-        is_wrapped = is_wrapped and "   " not in text[max(0, start - before) : start]  # columns
-        if "\n" in match[0] and not is_wrapped:
-            for line in match[0].split("\n"):
-                yield line.removesuffix(","), start
-                start += len(line) + 1
-        else:
-            yield match[0], start
+        for line in match[0].split("\n"):
+            yield line.removesuffix(","), start
+            start += len(line) + 1
 
 
 def _find_names(text: str) -> list[re.Match[str]]:

@@ -73,11 +73,6 @@ def test_dates_of_other_languages(text: str, expected: str) -> None:
     assert norms(text, kind="date") == [expected]
 
 
-def test_the_planet_is_no_month() -> None:
-    assert norms("Mars 2020 landed; 5 Mars bars", kind="date") == ["2020"]
-    assert norms("le 5 Mars 2024", kind="date") == ["2024-03-05"]
-
-
 def test_what_begins_a_sentence_is_a_name_in_one_language_and_none_in_another() -> None:
     assert norms("Depuis mai nous habitons à Lyon. Je suis allée chez Ana.", kind="name") == ["lyon", "ana"]
     assert norms("Ana met Bo Chen. Bo moved to Porto.", kind="name") == ["ana", "bo chen", "bo chen", "porto"]
@@ -155,9 +150,7 @@ def test_no_name_goes_on_behind_a_heading() -> None:
     assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
 
 
-def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
-    wrapped = "She has lived with her partner and two cats in New\nYork since May."
-    assert norms(wrapped) == ["new york"]
+def test_a_name_ends_with_its_line() -> None:
     days = "We met people from Leeds there, exchanged addresses, Ron and Sal\n21 Oslo"
     assert "sal" in norms(days)
     columns = "Mondays     toys + sharpening     leader: Des Pardew\nTuesdays    boats"
