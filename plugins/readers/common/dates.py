@@ -7,7 +7,7 @@ a day is its midnight."""
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ _LABEL = re.compile(rf"(?:^|{_MARK})\W*(?:{alternatives('file_dates', 'label')})
 _FIELD = re.compile(r"[^\W\d_][\w -]{0,30}:(?!/)")
 _OF_ONE = re.compile(rf"\s*[-*+•]\s|{_FIELD.pattern}")
 _WEEKDAY = rf"(?:{alternatives('file_dates', 'weekday')})\w{{0,6}}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
-_WRAPPED = 60  # a line at least this long continues in the next one
 _ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
 _BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
 _ENDS_WITH_WEEKDAY = re.compile(rf"(?:^|[^\w])({_WEEKDAY})[*_]*$", _I)
@@ -55,7 +54,6 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 _SET_OFF = re.compile(rf"(?:^|{_MARK})[\s*_]*$")  # before a date at the end of a title
 _BETWEEN_MARKS = re.compile(r"(?:[|/–—·]|\s-)[\s*_]*$")
 _SET_OFF_INSIDE = re.compile(r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $")  # before one inside a title
-_SIGNED = re.compile(r"(?:\s+[^\W\d_a-z][\w.]*){1,2}[)\]]\W*$")  # initials after a date at the end of brackets
 _ASIDE = re.compile(r"\([^()]+\)|\*[^*]+\*|_[^_]+_")  # a line entirely in brackets or italics
 _DAY_NUMBER = re.compile(r"(\d{1,2})(?:/(\d{1,2})|st|nd|rd|th|\.)?(?!\w|[:/.,-]\d)")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -186,16 +184,9 @@ def holds_no_word(text: str) -> bool:
 
 
 def _list_opening_lines(text: str) -> list[str]:
-    """Returns the first filled lines, without continuations of a long line."""
-    lines: list[str] = []
-    before = ""
-    for line in text[: 20 * _LINE_CHARS].split("\n"):
-        if line.strip() and (len(before) < _WRAPPED or before.startswith("#")):
-            lines.append(line[:_LINE_CHARS].strip())
-        before = line
-        if len(lines) == OPENING_LINES:
-            break
-    return lines
+    """Returns the first filled lines."""
+    lines = (line[:_LINE_CHARS].strip() for line in text[: 20 * _LINE_CHARS].split("\n"))
+    return [*islice(filter(None, lines), OPENING_LINES)]
 
 
 def _list_labelled(text: str) -> Iterator[str]:
@@ -230,7 +221,6 @@ def _date_of_title(line: str) -> Iterator[datetime]:
         fits = fits and (is_heading or not before.rstrip("*_[( ").endswith(":"))  # "created: ..." is a field
     else:
         fits = _SET_OFF_INSIDE.search(before) is not None and _APART.match(after) is not None
-        fits = fits or (before.endswith(("(", "[")) and _SIGNED.match(after) is not None)
     if fits:
         yield at
 
