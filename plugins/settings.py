@@ -84,11 +84,8 @@ class BeamSettings:
     rank: Literal["path", "last"] = "path"  # paths are ranked by their cost, or by that of their last edge
     triples: bool = False  # whether the statement of an edge is compared with the question, instead of its vertex
     apart: bool = False  # whether each start has its own beam
-    revisit: bool = False  # whether a path may visit a vertex twice
     share_vertices: bool = True  # whether two paths may end in the same vertex
     share_edges: bool = True  # whether two paths may end with the same edge
-    mean_alpha: float = 0.75  # exponent of a path's length, by which its cost is divided
-    final_sorting: Literal["mixed", "ended", "continuous"] = "mixed"  # which of them come first; mixed: the cheapest
 
 
 @dataclass(frozen=True, slots=True)

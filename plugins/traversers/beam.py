@@ -1,13 +1,12 @@
 """BeamSearch of PersonalAI, with the visited memory of TGS-RAG's Algorithm 1.
 
 At every depth each path grows by its best neighbours, and the cheapest `width` of all are kept; a path costs `sum /
-length^mean_alpha`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question
+length^0.75`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question
 (`triples`); TGS-RAG compares the new vertex (`rank = "last"`). A dropped vertex stays in the visited memory with its
 cheapest path, so that synergy can use it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
 import numpy as np
@@ -63,33 +62,22 @@ def search(
 ) -> tuple[tuple[Path, ...], dict[int, Path]]:
     """Returns the best paths of every depth, `paths` at most, and the cheapest path to each visited vertex; with
     `apart`, that many paths for each start."""
-    start = Path((), alpha=settings.mean_alpha)
-    visit = {vertex: replace(start, vertices=(vertex,)) for vertex in sorted(begin)}
+    visit = {vertex: Path((vertex,)) for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
     chosen: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
         survivors: list[Path] = []
-        ended: list[Path] = []
         tips = [visit[vertex] for vertex in together]
         for _ in range(settings.depth):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
             steps |= _order_steps(walk, [*new], relevance, by_triple)
-            grown = {path: [*_grow(path, steps, settings)] for path in tips}
-            ended += [path for path, onward in grown.items() if not onward]
-            candidates = [path for onward in grown.values() for path in onward]
+            candidates = [longer for path in tips for longer in _grow(path, steps, settings)]
             for path in candidates:
                 _remember(visit, path, settings)
             tips = _select(candidates, settings)
             survivors += tips
-        chosen += sort_finally([*dict.fromkeys(survivors)], set(ended), settings)
+        chosen += sorted(dict.fromkeys(survivors), key=lambda path: (path.cost, path.edges))[: settings.paths]
     return tuple(chosen), visit
-
-
-def sort_finally(paths: Sequence[Path], ended: Iterable[Path], settings: BeamSettings) -> list[Path]:
-    """Returns the first `paths` in the final sorting mode: "ended" puts those first that could not be continued,
-    "continuous" the others, "mixed" neither; each part by cost."""
-    first = {"mixed": paths, "ended": ended, "continuous": set(paths) - set(ended)}[settings.final_sorting]
-    return sorted(paths, key=lambda path: (path not in first, path.cost, path.edges))[: settings.paths]
 
 
 def _order_steps(walk: Walkable, vertices: list[int], relevance: Relevance, by_triple: EdgeRelevance | None) -> Steps:
@@ -111,12 +99,8 @@ def _order_steps(walk: Walkable, vertices: list[int], relevance: Relevance, by_t
 
 
 def _grow(path: Path, steps: Steps, settings: BeamSettings) -> Iterable[Path]:
-    """The path extended by each of its tip's best neighbours; no edge twice, and no vertex unless it may `revisit`."""
-    onward = (
-        step
-        for step in steps[path.vertices[-1]]
-        if step[0] not in path.edges and (settings.revisit or step[1] not in path.vertices)
-    )
+    """The path extended by each of its tip's best neighbours; no vertex twice."""
+    onward = (step for step in steps[path.vertices[-1]] if step[1] not in path.vertices)
     return (path.extend(*step) for step in islice(onward, settings.neighbours))
 
 
