@@ -88,13 +88,13 @@ def _find_problems(now: wire.Status) -> Iterator[tuple[str, str]]:
     for what, why in now.damage:
         fix = DAMAGED.get(what, "pal check")
         yield "file", f"The {what} cannot be read ({why}), so questions are answered without. To fix that: {fix}"
-    if now.safe_mode:
-        yield "disk", now.safe_mode
+    if now.files.safe_mode:
+        yield "disk", now.files.safe_mode
     if now.disk and now.disk.text:
         yield "disk", now.disk.text
     if now.erasing and now.erasing.reason:
         yield "disk", f"Forgotten text is still on the disk: {now.erasing.reason}. It is tried again until it is."
-    for folder in now.folders:
+    for folder in now.files.folders:
         if folder.state == "missing":
             why = folder.detail or "it is not there"
             yield "folders", f'{folder.path} is watched, but {why}. To stop watching it: pal watch rm "{folder.path}"'
@@ -104,7 +104,7 @@ def _find_problems(now: wire.Status) -> Iterator[tuple[str, str]]:
 
 
 def _find_problems_of_work(now: wire.Status) -> Iterator[tuple[str, str]]:
-    if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
+    if given_up := now.files.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
         jobs = count(given_up, "job")
         yield "reading", f"{jobs} of reading failed; which: pal status --failed. To try again: pal retry"
     if now.enrichment and now.enrichment.unable:

@@ -183,9 +183,9 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 74694,
+    "lines": 74730,
     "modules": 378,
-    "classes": 661,
+    "classes": 665,
     "lines of the page": 2280,
     "variables called one, found, said or told": 4,
     "modules of over 400 lines": 0,

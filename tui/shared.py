@@ -101,4 +101,4 @@ class Shared:
     @property
     def folders(self) -> tuple[str, ...]:
         """Returns the watched folders, for shortening paths."""
-        return tuple(folder.path for folder in self.status.folders) if self.status else ()
+        return tuple(folder.path for folder in self.status.files.folders) if self.status else ()

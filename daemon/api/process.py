@@ -30,16 +30,19 @@ def status(services: Services) -> wire.Status:
         skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
         failed, failed_total = services.add_jobs.list_failed(MAX_FAILED)
+    uptime_s = round(time.monotonic() - services.began, 1)
     return wire.Status(
-        read_version(),
-        wire.PROTOCOL,
-        os.getpid(),
-        stats=stats,
-        uptime_s=round(time.monotonic() - services.began, 1),
-        queue=services.tasks.queue,
-        busy=services.tasks.busy,
-        folders=services.watcher.folders(),
-        skipped=tuple(skipped),
+        wire.DaemonProcess(read_version(), wire.PROTOCOL, os.getpid(), uptime_s),
+        stats,
+        wire.FileReading(
+            services.tasks.queue,
+            services.tasks.busy,
+            services.watcher.folders(),
+            tuple(skipped),
+            tuple(failed),
+            failed_total,
+            services.safe_mode,
+        ),
         model=services.models.answers() if services.memory.state.settings.answer.model == "auto" else None,
         enrichment=services.enrichment.state(),
         review=review,
@@ -48,9 +51,6 @@ def status(services: Services) -> wire.Status:
         erasing=services.erasing.state(),
         disk=services.disk.state(),
         damage=tuple(services.memory.state.damage.items()),
-        safe_mode=services.safe_mode,
-        failed=tuple(failed),
-        failed_total=failed_total,
         preparing=services.embedding.describe(),
         sync=services.syncing.state(),
         replica=services.replication.state(),

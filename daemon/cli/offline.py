@@ -60,9 +60,8 @@ class Offline(Client):
             case "ask":
                 return Stream(_Pieces(map(wire.event_line, self._answer(**values))), call.ends)
             case "status":
-                return wire.Status(
-                    read_version(), wire.PROTOCOL, os.getpid(), 0.0, self._memory.browsing.stats(), 0, ""
-                )
+                process = wire.DaemonProcess(read_version(), wire.PROTOCOL, os.getpid(), 0.0)
+                return wire.Status(process, self._memory.browsing.stats(), wire.FileReading())
             case "backup":
                 to = values["to"] or name_backup(self.paths.backups)
                 return wire.BackedUp(str(to), self._memory.maintenance.backup(to.absolute()))

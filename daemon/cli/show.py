@@ -151,7 +151,7 @@ def explain_nothing(session: Session, sentence: str) -> str:
 
 def explain_reading(status: wire.Status) -> str:
     """Says what a person can do while nothing has been read."""
-    is_begun = status.folders or status.queue
+    is_begun = status.files.folders or status.files.queue
     return "Your folders are being read; `pal status` shows how far." if is_begun else HOW_TO_READ
 
 

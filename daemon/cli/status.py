@@ -91,11 +91,11 @@ def _print_skipped(reply: wire.SkippedReply) -> None:
 
 def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None:
     """Prints the contents of the memory, the current work, and problems."""
-    state = now.enrichment if now.enrichment and now.enrichment.total else None
+    state, files = now.enrichment if now.enrichment and now.enrichment.total else None, now.files
     rows: dict[str, str] = {
         "At": at,
         "Notes": f"{now.stats.sources:,}, with {count(now.stats.episodes, 'passage')}",
-        "Now": f"{count(now.queue, 'file')} to read" * bool(now.queue) + f", {now.busy}" * bool(now.busy),
+        "Now": f"{count(files.queue, 'file')} to read" * bool(files.queue) + f", {files.busy}" * bool(files.busy),
         "Skipped": f"{count(now.stats.skipped, 'file')}; why: pal status --skipped" if now.stats.skipped else "",
         "Review": f"{count(now.review, 'changed fact')} to look at: pal review" if now.review else "",
         "Model": now.model or "none; answers are lines of your notes",
@@ -106,9 +106,9 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
         "Erasing": _describe_erasing(now.erasing) if now.erasing else "",
     }
     output.print_table((title, text.removeprefix(", ")) for title, text in rows.items() if text)
-    if now.folders:
+    if now.files.folders:
         click.echo("\nWatched folders")
-        output.print_table(map(describe_folder, now.folders))
+        output.print_table(map(describe_folder, now.files.folders))
     elif not now.stats.sources:
         output.say(f"\n{NOTHING_READ}")
     if problems := list(list_problems(now)):
@@ -120,7 +120,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
 
 
 def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
-    yield "Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"
+    yield "Palimpsest", f"{now.process.version}, process {now.process.pid}, up {_duration(now.process.uptime_s)}"
     yield "Memory", f"{now.stats.path}, {size(now.stats.bytes)}"
     yield "Graph", f"{count(now.stats.objects, 'object')}, {count(now.stats.edges, 'edge')}"
     yield "Embedder", now.stats.embedder
@@ -194,7 +194,7 @@ def retry(session: Session, id: int | None) -> None:
 def print_failed(now: wire.Status) -> None:
     """Prints the dead jobs with their reasons."""
     models = now.enrichment or wire.Enrichment("idle")
-    failed, total = [*now.failed, *models.failed], now.failed_total + models.failed_total
+    failed, total = [*now.files.failed, *models.failed], now.files.failed_total + models.failed_total
     for job in failed:
         output.print_text(f"{job.id}  {job.label}: {job.reason}")
     if not failed:

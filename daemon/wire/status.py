@@ -111,19 +111,37 @@ class Replica:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """`queue` counts documents that wait to be read; `busy`: the current task. `preparing`: a sentence about the
-    embedder being prepared, if any."""
+class DaemonProcess:
+    """The daemon that answers: its version, protocol and process, and for how many seconds it has run."""
 
     version: str
     protocol: int
     pid: int
     uptime_s: float
-    stats: Stats
-    queue: int
-    busy: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """Reading of files. `queue` counts documents that wait to be read; `busy`: the current task. `failed`: reading that
+    was given up; failures of models are in Enrichment. `safe_mode`: why the daemon reads nothing by itself, and what to
+    do."""
+
+    queue: int = 0
+    busy: str = ""
     folders: tuple[Folder, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    failed: tuple[FailedJob, ...] = ()
+    failed_total: int = 0
+    safe_mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the memory and its daemon. `preparing`: a sentence about the embedder being prepared, if any."""
+
+    process: DaemonProcess
+    stats: Stats
+    files: FileReading
     model: str | None = None
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at
@@ -132,9 +150,6 @@ class Status:
     erasing: Erasing | None = None  # None: nothing is to be erased
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
-    safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
-    failed: tuple[FailedJob, ...] = ()  # reading that was given up; failures of models are in `enrichment`
-    failed_total: int = 0
     preparing: str = ""
     sync: SyncState | None = None
     replica: Replica | None = None

@@ -109,7 +109,7 @@ def analyse(
 def note_analysis(retrieval: Retrieval) -> AnalysisNote:
     """Stage: the analysis of the question, for the trace."""
     question = retrieval.question
-    when = question.when if retrieval.settings.time_cues else None
+    when = question.when if retrieval.request.settings.time_cues else None
     return AnalysisNote(question.terms, time_note(when) if when is not None else None)
 
 

@@ -17,7 +17,7 @@ from memory.nouns import Answer, Recall, Trace
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes
-from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
+from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalRequest, RetrievalResult
 from memory.retrieval.text_search import (
     asked_time_ms,
     find_named_objects,
@@ -37,46 +37,47 @@ NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
     """Stage: the edges activated for the question, and the evidence of an earlier, nearly identical question."""
-    if retrieval.remembered is None or not retrieval.settings.replay:
+    request, scope = retrieval.request, retrieval.scope
+    if request.remembered is None or not request.settings.replay:
         return None
-    graph, question, seen = retrieval.graph, retrieval.question, retrieval.seen
+    graph, question = retrieval.graph, retrieval.question
     starts = [int(graph.object_ids[column]) for column in retrieval.objects]
-    starts += text_starts(graph, retrieval.scores.fused, seen)
+    starts += text_starts(graph, retrieval.scores.fused, scope.seen)
     retrieval.replay = replay_earlier(
-        retrieval.conn,
+        request.conn,
         graph,
-        retrieval.remembered,
-        retrieval.embedder.embed_query(question.text),
+        request.remembered,
+        request.embedder.embed_query(question.text),
         starts,
-        seen,
+        scope.seen,
         retrieval.valid_time,
         to_wall(question.as_of),
-        question.text if retrieval.when is None and question.when is None else "",
+        question.text if scope.when is None and question.when is None else "",
     )
     return retrieval.replay.note()
 
 
 def guide_walk(retrieval: Retrieval) -> None:
     """Stage: the starts of the walk and its guidance; without vectors text scores alone. Adds nothing to the trace."""
-    question, scores = retrieval.question, retrieval.scores
-    lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
+    request, scores = retrieval.request, retrieval.scores
+    lookup = Lookup(request.conn, request.snapshot, request.embedder, retrieval.question.text)
     guidance = Guidance(
-        PropagatedRelevance(retrieval.graph, scores.fused, retrieval.seen),
+        PropagatedRelevance(retrieval.graph, scores.fused, retrieval.scope.seen),
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
-        scorer=retrieval.scorer,
-        outline=retrieval.outline,
-        vertices=retrieval.settings.vertices,
+        scorer=request.scorer,
+        outline=request.outline,
+        vertices=request.settings.vertices,
     )
     retrieval.seeds = Seeds(scores.fused, retrieval.objects, guidance)
 
 
 def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     """Stage: the strategy's walk through the graph."""
-    strategy = retrieval.strategy
+    request, strategy = retrieval.request, retrieval.request.strategy
     if strategy.traverse is None:
         return None
-    retrieval.walk = strategy.traverse(retrieval.graph, retrieval.seeds, retrieval.seen, retrieval.settings)
+    retrieval.walk = strategy.traverse(retrieval.graph, retrieval.seeds, retrieval.scope.seen, request.settings)
     # the connection of a lookup is open for as long as it walks
     retrieval.seeds = replace(retrieval.seeds, guidance=replace(retrieval.seeds.guidance, lookup=None))
     return GraphNote(strategy.name)
@@ -110,14 +111,10 @@ def retrieve(
     strategy: Strategy = SPREAD,
     outline: Sequence[Sequence[str]] = (),
 ) -> RetrievalResult:
-    """Returns the `k` best episodes for a question, best first; with `by_type` more if its type needs many. `conn`
-    reads; `snapshot` is used for the whole question. `remembered` is the edge memory; without it nothing is replayed.
-    `scorer` is the trained edge scorer in use. `strategy` walks the graph; its overrides are already in `settings`.
-    `outline`: relations over which a model expects the answer, if it was asked."""
-    state = Retrieval(
-        conn, snapshot, CachedEmbedder(embedder), settings, question, k, by_type, remembered, scorer,
-        strategy, outline,
-    )  # fmt: skip
+    """Returns the best episodes for a question, best first. The other arguments are those of RetrievalRequest."""
+    cached = CachedEmbedder(embedder)
+    request = RetrievalRequest(conn, snapshot, cached, settings, k, by_type, remembered, scorer, strategy, outline)
+    state = Retrieval(request, question)
     for _, stage in STAGES:
         start = perf_counter()
         note = stage(state)
@@ -127,24 +124,24 @@ def retrieve(
 
 
 def _result(state: Retrieval) -> RetrievalResult:
-    question, valid_time = state.question, state.valid_time
+    request, question, scope, valid_time = state.request, state.question, state.scope, state.valid_time
     if question.as_of is None:  # a later note may be about the time in question
         valid_time = valid_time._replace(begun_by=NO_END)
     return RetrievalResult(
         Recall(state.hits, Trace(question.original, tuple(state.steps), tuple(state.visits))),
-        state.snapshot,
-        state.embedder,
-        state.settings,
+        request.snapshot,
+        request.embedder,
+        request.settings,
         question,
         state.labels,
         valid_time=valid_time,
-        time_ms=asked_time_ms(question, state.spoken_of),
-        only_time=not question.topic and state.time_weights is not None,
-        allowed=state.allowed,
+        time_ms=asked_time_ms(question, scope.spoken_of),
+        only_time=not question.topic and scope.time_weights is not None,
+        allowed=scope.allowed,
         ranking=state.ranking,
         seeds=state.seeds,
         walked=np.zeros(len(state.graph.object_ids), np.float32) if state.walk is None else scale(state.walk.objects),
-        strategy=state.strategy,
+        strategy=request.strategy,
         replay=state.replay,
     )
 

@@ -46,8 +46,9 @@ SCORE_DIGITS = 4  # of a score in the trace
 def combine_scores(retrieval: Retrieval) -> LinksNote:
     """Stage: one score per episode from text, walk, links, chat neighbours, the time in question, and earlier
     credit."""
-    graph, settings, walk = retrieval.graph, retrieval.settings, retrieval.walk
-    links = link_scores(graph, retrieval.objects, retrieval.scores.fused, retrieval.seen, settings)
+    graph, settings, walk = retrieval.graph, retrieval.request.settings, retrieval.walk
+    scope = retrieval.scope
+    links = link_scores(graph, retrieval.objects, retrieval.scores.fused, scope.seen, settings)
     if walk is not None:
         retrieval.channels |= {"graph": walk.episodes, "links": links}
     ranking = final_scores(retrieval.scores, walk, links, graph, settings)
@@ -56,8 +57,8 @@ def combine_scores(retrieval: Retrieval) -> LinksNote:
         retrieval.channels["votes"] = votes
         ranking = (1 - share) * ranking + share * votes
     ranking = smooth_chat_scores(graph, ranking, settings.neighbour_weight)
-    if retrieval.time_weights is not None:
-        ranking = ranking * retrieval.time_weights
+    if scope.time_weights is not None:
+        ranking = ranking * scope.time_weights
     gain = settings.replay_weight * float(ranking.max(initial=0.0))
     retrieval.ranking = ranking + gain * retrieval.replay.scores(graph)
     return LinksNote(int(np.count_nonzero(links)))
@@ -65,8 +66,8 @@ def combine_scores(retrieval: Retrieval) -> LinksNote:
 
 def rank_episodes(retrieval: Retrieval) -> RankNote:
     """Stage: the best episodes, as many as the type of the question needs."""
-    graph, k = retrieval.graph, retrieval.k
-    if retrieval.by_type:
+    request, graph, k = retrieval.request, retrieval.graph, retrieval.request.k
+    if request.by_type:
         k = episode_count(retrieval.question.type, k)
     best = _best_unlike(retrieval, k)
     rows = np.array([graph.row_of[episode.id] for episode in best], np.int64)
@@ -76,8 +77,8 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
         hits.append(Hit(episode, float(retrieval.ranking[row]), channels))
     retrieval.hits = tuple(hits)
     ranked = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
-    walk = Walkable(graph, retrieval.allowed, when=retrieval.valid_time)
-    retrieval.visits = add_parents(retrieval.conn, walk, [*_object_visits(retrieval), *ranked])
+    walk = Walkable(graph, retrieval.scope.allowed, when=retrieval.valid_time)
+    retrieval.visits = add_parents(request.conn, walk, [*_object_visits(retrieval), *ranked])
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
@@ -89,8 +90,8 @@ def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
     """Returns the `k` best episodes, one of each group of copies. Looks for more only if there are copies."""
     unlike: dict[object, Episode] = {}
     for most in (k, MAX_COPIES * k):
-        rows = top_k(retrieval.ranking, retrieval.seen, most)
-        candidates = episodes.get_many(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
+        rows = top_k(retrieval.ranking, retrieval.scope.seen, most)
+        candidates = episodes.get_many(retrieval.request.conn, retrieval.graph.episode_ids[rows].tolist())
         for episode in candidates:
             unlike.setdefault(episode.content, episode)
         if len(unlike) == len(candidates):
@@ -115,7 +116,7 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
     if walk is not None and len(walk.objects):
         everything = np.ones(len(walk.objects), np.bool_)
         columns += [int(c) for c in top_k(walk.objects, everything, MAX_SHOWN_OBJECTS) if int(c) not in seeds]
-    labels = stored.object_labels(retrieval.conn, [int(graph.object_ids[column]) for column in columns])
+    labels = stored.object_labels(retrieval.request.conn, [int(graph.object_ids[column]) for column in columns])
     visits = []
     for column in columns:
         node = int(graph.object_ids[column])

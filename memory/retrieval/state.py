@@ -194,31 +194,50 @@ class TextScores:
 NO_TEXT_SCORES = TextScores(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), 0.0, 0.0)
 
 
-@dataclass(slots=True)
-class Retrieval:
-    """The working state of one retrieval: its input, and what each stage adds for the next ones.
-
-    `k` episodes are wanted, more with `by_type` if the type of the question needs many. `allowed` (n,) are the visible
-    episodes, `seen` (n,) those to search, with `time_weights` (n,) unless equal. `when` is the time that limits the
-    search and `spoken_of` the one in the question; `valid_time` when facts must hold. `objects`: column -> weight of
-    the named objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows."""
+@dataclass(frozen=True, slots=True)
+class RetrievalRequest:
+    """The input of a retrieval: `k` episodes are wanted, more with `by_type` if the type of the question needs many.
+    `snapshot` is used for the whole question, and `conn` reads it. `remembered` is the edge memory; without it nothing
+    is replayed. `scorer`: the trained edge scorer in use. `strategy` walks the graph; its overrides are already in
+    `settings`. `outline`: relations over which a model expects the answer, if it was asked."""
 
     conn: Connection
     snapshot: Snapshot
     embedder: CachedEmbedder
     settings: RecallSettings
-    question: QuestionState
     k: int
     by_type: bool = False
     remembered: EdgeMemory | None = None
     scorer: EdgeScorer | None = None
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()
-    allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
-    seen: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """Where to search: `allowed` (n,) are the visible episodes, `seen` (n,) those to search, with `time_weights` (n,)
+    unless equal. `when` is the time that limits the search and `spoken_of` the one in the question."""
+
+    allowed: Bools
+    seen: Bools
     time_weights: Floats | None = None
     when: TimeExpression | None = None
     spoken_of: TimeExpression | None = None
+
+
+NO_SCOPE = SearchScope(np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+
+
+@dataclass(slots=True)
+class Retrieval:
+    """The working state of one retrieval: its request, and what each stage adds for the next ones.
+
+    `valid_time`: when facts must hold. `objects`: column -> weight of the named objects, `labels` their names by node
+    id. `channels`: named scores (n,) that each hit shows."""
+
+    request: RetrievalRequest
+    question: QuestionState
+    scope: SearchScope = NO_SCOPE
     scores: TextScores = NO_TEXT_SCORES
     objects: dict[int, float] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
@@ -235,7 +254,7 @@ class Retrieval:
     @property
     def graph(self) -> Graph:
         """The graph that is walked."""
-        return self.snapshot.graph
+        return self.request.snapshot.graph
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memory.graph.snapshot import Snapshot
 from memory.graph.walk import Moment, top_k
 from memory.nouns import Scope
 from memory.retrieval.question_type import question_type
-from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, TextScores
+from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, SearchScope, TextScores
 from memory.settings import RecallSettings
 from memory.stages import ScopeNote, SeedNote, TextNote
 from memory.store import calendars, episodes, vectors
@@ -41,19 +41,18 @@ SCORE_DIGITS = 6  # of a scaled score: further digits depend on a vector's place
 
 def search_text(retrieval: Retrieval) -> TextNote:
     """Stage: full text and vectors. If no result in the time in question is about the topic, all times are searched."""
-    question, spoken_of = retrieval.question, retrieval.spoken_of
-    context = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings
-    scores = text_scores(*context, question, retrieval.seen)
-    if retrieval.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
-        retrieval.seen, retrieval.time_weights = retrieval.allowed, None
-        retrieval.when = None
-        scores = text_scores(*context, question, retrieval.seen)
-    if not question.topic and retrieval.time_weights is not None:  # every passage about that time fits
-        scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
+    request, question, scope = retrieval.request, retrieval.question, retrieval.scope
+    context = request.conn, request.snapshot, request.embedder, request.settings
+    scores = text_scores(*context, question, scope.seen)
+    if scope.seen is not scope.allowed and question.topic and not scores.best_lexical:
+        retrieval.scope = scope = SearchScope(scope.allowed, scope.allowed, spoken_of=scope.spoken_of)
+        scores = text_scores(*context, question, scope.seen)
+    if not question.topic and scope.time_weights is not None:  # every passage about that time fits
+        scores = replace(scores, fused=np.where(scope.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
-    has_time = spoken_of is not None and spoken_of.kind != "now"
-    any_time = has_time and retrieval.time_weights is None and bool(question.topic)
+    has_time = scope.spoken_of is not None and scope.spoken_of.kind != "now"
+    any_time = has_time and scope.time_weights is None and bool(question.topic)
     lexical = float(f"{scores.best_lexical:.4g}")  # 0 only without any word; some scores are close to it
     return TextNote(lexical, round(scores.best_cosine, 3), any_time or None)
 
@@ -148,14 +147,14 @@ def _scale(values: Floats) -> Floats:
 
 def link_objects(retrieval: Retrieval) -> SeedNote:
     """Stage: the objects that the question names, and its type."""
-    conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
-    objects = find_named_objects(conn, graph, question, retrieval.seen)
+    conn, graph, question, scope = retrieval.request.conn, retrieval.graph, retrieval.question, retrieval.scope
+    objects = find_named_objects(conn, graph, question, scope.seen)
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
     retrieval.objects, retrieval.labels = objects, labels
     asks_all = question.asks_all and _is_all_named(question, labels.values())
     type = question_type(question.text, question.language, labels.values(), asks_all)
     retrieval.question = replace(question, type=type)
-    retrieval.valid_time = fact_time(question, retrieval.when)
+    retrieval.valid_time = fact_time(question, scope.when)
     return SeedNote(tuple(labels.values()))
 
 
@@ -201,17 +200,16 @@ OUTSIDE_WEIGHT = 0.1  # and one that has nothing to do with it
 
 def limit_scope(retrieval: Retrieval) -> ScopeNote:
     """Stage: the episodes that the question may see, and those of the time it refers to."""
-    conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
-    may_see = visible_episodes(conn, graph, question.as_of, question.within)
-    if question.as_of is None and (outdated := retrieval.snapshot.entry_versions(conn).outdated):
+    request, graph, question = retrieval.request, retrieval.graph, retrieval.question
+    may_see = visible_episodes(request.conn, graph, question.as_of, question.within)
+    if question.as_of is None and (outdated := request.snapshot.entry_versions(request.conn).outdated):
         may_see &= ~np.isin(graph.episode_ids, sorted(outdated))
-    retrieval.allowed = may_see
-    when = question.when if retrieval.settings.time_cues else None
+    when = question.when if request.settings.time_cues else None
     if question.as_of is not None and when is not None and when.kind == "as_of":
         when = None  # whoever asks as of a time means that one
-    retrieval.when = retrieval.spoken_of = when
-    retrieval.seen, retrieval.time_weights = limit_to_time(conn, graph, may_see, when, not question.topic)
-    return ScopeNote(int(retrieval.seen.sum()))
+    seen, time_weights = limit_to_time(request.conn, graph, may_see, when, not question.topic)
+    retrieval.scope = SearchScope(may_see, seen, time_weights, when, when)
+    return ScopeNote(int(seen.sum()))
 
 
 def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:

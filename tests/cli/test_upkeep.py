@@ -42,7 +42,7 @@ def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Sh
     assert "1 job of reading failed; which: pal status --failed" in shell.pal("status").out
     said = shell.pal("status", "--failed")
     assert said.out == f"{job}  ./log: the daemon ended 10 times while it read this\n" and "pal retry" in said.err
-    (listed,) = shell.pal("status", "--json").json["failed"]
+    (listed,) = shell.pal("status", "--json").json["files"]["failed"]
     assert (listed["id"], listed["kind"]) == (job, "add")
     assert shell.pal("retry", str(job)).out.startswith("1 job will be done again.")
     assert shell.pal("status", "--failed").err == "Nothing has failed.\n"

@@ -29,7 +29,7 @@ def skips(client: Client, below: Path) -> dict[str, str]:
     """The recorded skips of files below a folder: name -> reason."""
     return {
         os.path.relpath(skip.uri, below): skip.reason
-        for skip in client.status().skipped
+        for skip in client.status().files.skipped
         if skip.uri.startswith(str(below))
     }
 
@@ -286,7 +286,7 @@ def test_a_person_goes_before_a_folder(client: Client, notes: Path) -> None:
         ended.set()
 
     threading.Thread(target=read_all, daemon=True).start()
-    while client.status().queue == 0:
+    while client.status().files.queue == 0:
         assert not ended.is_set()
     client.remember("Meanwhile the parrot learnt to whistle.")
     assert "parrot" in answer(client, "Who learnt to whistle?").text

@@ -113,8 +113,8 @@ def test_questions_and_reading_go_on_while_it_changes(running: RunningDaemon, tm
         first = told(listener)
         assert (first.total, first.embedder) == (FILES, "slow") and first.done < FILES
         assert client.embedder().building
-        assert client.status().busy.startswith("Embedding with slow")
-        assert client.status().queue == 0, "no document waits"
+        assert client.status().files.busy.startswith("Embedding with slow")
+        assert client.status().files.queue == 0, "no document waits"
         late = tmp_path / "late.md"
         late.write_text("# The heron\n\nThe heron of the harbour is called Ambrose.\n")
         assert added(client, late)[0].episodes == 1
@@ -163,9 +163,9 @@ def test_another_change_of_mind_ends_the_first(running: RunningDaemon) -> None:
         listener.until(lambda event: isinstance(event, wire.Embedding) and event.embedder == "slower")
         running.client.set_embedder("static")
     deadline = time.monotonic() + 60
-    while running.client.status().busy and time.monotonic() < deadline:
+    while running.client.status().files.busy and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not running.client.status().busy
+    assert not running.client.status().files.busy
     until_changed(running, STATIC)
 
 

@@ -49,7 +49,7 @@ def reasons(client: Client, below: Path) -> dict[str, str]:
     """Why files below a folder are skipped: name -> reason."""
     return {
         str(Path(skip.uri).relative_to(below)): skip.reason
-        for skip in client.status().skipped
+        for skip in client.status().files.skipped
         if Path(skip.uri).is_relative_to(below)
     }
 
@@ -141,7 +141,7 @@ def test_it_does_not_come_back_renamed_while_rules_exclude_it(client: Client, fo
         listener.until_changed(bread, "removed")
         rules.unlink()
         listener.until_changed(bread, "added")
-    wait_until(lambda: not client.status().queue and not client.status().busy)
+    wait_until(lambda: not client.status().files.queue and not client.status().files.busy)
     assert reasons(client, folder) == {"diary/2017.md": FORGOTTEN, "diary/2019.md": FORGOTTEN}
     assert not [uri for uri in uris(client, str(folder)) if "diary" in uri]
 
@@ -225,7 +225,7 @@ def test_a_folder_that_is_being_read_is_forgotten_whole(client: Client, tmp_path
     client.watch(notes)
     wait_until(lambda: bool(uris(client, str(notes))))
     assert client.unwatch(notes, forget=True).sources < 600
-    wait_until(lambda: not client.status().queue and not client.status().busy)
+    wait_until(lambda: not client.status().files.queue and not client.status().files.busy)
     assert uris(client, str(notes)) == []
 
 

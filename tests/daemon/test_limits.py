@@ -74,7 +74,7 @@ def test_who_sends_half_a_request_keeps_nobody_out_and_is_not_waited_for(narrow:
         connections(narrow, 1, HELLO + HALF_A_BODY) as [second],
         connections(narrow, 1, HALF_A_BODY) as [drip],
     ):
-        assert narrow.client.status().pid == narrow.client.hello().pid
+        assert narrow.client.status().process.pid == narrow.client.hello().pid
         for _ in range(1200):
             if select.select([drip], [], [], 0.05)[0]:
                 break
@@ -105,7 +105,7 @@ def test_who_listens_counts_apart(narrow: RunningDaemon) -> None:
         with pytest.raises(DaemonError) as caught:
             narrow.client.activity()
         assert caught.value.failed.code == "busy"
-        assert narrow.client.status().pid == narrow.client.hello().pid
+        assert narrow.client.status().process.pid == narrow.client.hello().pid
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_what_is_gone_can_be_kept(client: Client, folder: Path, listener: Listen
     client.decide_gone(folder, keep=True)
     assert wait_for(client, folder, lambda found: found.state == "watching" and found.gone == 0).sources == 40
     assert "rower 7" in answer(client, "To whom belongs locker 7?").text
-    kept = [skip for skip in client.status().skipped if skip.uri.startswith(str(folder))]
+    kept = [skip for skip in client.status().files.skipped if skip.uri.startswith(str(folder))]
     assert len(kept) == 39 and "as you decided" in kept[0].reason
     (folder / "7.md").write_text("Locker 7 belongs to rower 77.")  # and back it is a file as any other
     listener.until_changed(folder / "7.md", "changed")

@@ -253,7 +253,7 @@ def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
     with run_daemon(tmp_path / "home", QUICK, PYTHONPATH=os.environ["PYTHONPATH"]) as running:
         result, _ = added(running.client, notes)
         assert (result.sources, result.skipped) == (2, 1)
-        (skip,) = running.client.status().skipped
+        (skip,) = running.client.status().files.skipped
         assert skip.uri == str(poison)
         assert "set aside after 3 tries" in skip.reason and "SIGSEGV" in skip.reason and "pal retry" in skip.reason
         assert uris(running.client) == [str(notes / "a.md"), str(notes / "c.md")]
@@ -261,7 +261,7 @@ def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
         poison.write_text("good now, and longer")
         assert running.client.retry() == 1
         deadline = time.monotonic() + 60
-        while running.client.status().skipped and time.monotonic() < deadline:
+        while running.client.status().files.skipped and time.monotonic() < deadline:
             time.sleep(0.05)
         assert uris(running.client) == [str(notes / "a.md"), str(poison), str(notes / "c.md")]
 
@@ -286,23 +286,23 @@ def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_pauses_readi
         for _ in range(LOOP - 1):
             die_reading("a.md", "b.md")
         result, _ = added(running.client, notes)
-        assert result.sources == 2 and running.client.status().skipped == ()
-        assert running.client.status().safe_mode == "", "something was read"
+        assert result.sources == 2 and running.client.status().files.skipped == ()
+        assert running.client.status().files.safe_mode == "", "something was read"
 
         crashes = begun.with_name("crashes")
         crashes.write_text("\n".join([str(int(time.time()))] * (LOOP - 1)))
         die_reading("c.md")
         deadline = time.monotonic() + 60
-        while not running.client.status().safe_mode and time.monotonic() < deadline:
+        while not running.client.status().files.safe_mode and time.monotonic() < deadline:
             time.sleep(0.05)
         now = running.client.status()
-        assert "pal daemon restart" in now.safe_mode and (now.queue, now.busy) == (0, "")
+        assert "pal daemon restart" in now.files.safe_mode and (now.files.queue, now.files.busy) == (0, "")
         assert uris(running.client, "a.md") == [str(notes / "a.md")], "it answers"
 
         assert running.stop() == 0
         running.start()
         result, _ = added(running.client, notes)
-        assert (result.unchanged, running.client.status().safe_mode) == (2, "")
+        assert (result.unchanged, running.client.status().files.safe_mode) == (2, "")
 
         running.client.watch(notes)
         crashes.write_text("\n".join([str(int(time.time() - LOOP_SECONDS + 8))] * (LOOP - 1)))
@@ -311,4 +311,6 @@ def test_killing_the_daemon_sets_no_file_aside_and_a_loop_of_deaths_pauses_readi
         deadline = time.monotonic() + 60
         while not uris(running.client, "c.md") and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert uris(running.client, "c.md") and running.client.status().safe_mode == "", "the pause ends by itself"
+        assert uris(running.client, "c.md") and running.client.status().files.safe_mode == "", (
+            "the pause ends by itself"
+        )

@@ -195,7 +195,7 @@ def test_a_skip_is_shown_once_and_forgotten_when_mended(client: Client, folder: 
     assert isinstance(event, wire.Skipped) and (event.uri, "binary" in event.reason) == (str(file), True)
     file.write_text("Now it is a text.")
     listener.until_changed(file, "added")
-    assert not [skip for skip in client.status().skipped if skip.uri == str(file)]
+    assert not [skip for skip in client.status().files.skipped if skip.uri == str(file)]
 
 
 def test_more_folders_than_the_system_watches(tmp_path: Path) -> None:

@@ -133,9 +133,11 @@ class ScriptedClient:
         return self.reachable
 
     def watch(self, path: Path, **rules: object) -> wire.Folder:
-        known = {folder.path: folder for folder in self.state.folders}
+        known = {folder.path: folder for folder in self.state.files.folders}
         folder = replace(known.get(str(path), wire.Folder(str(path), "scanning")), **rules)  # type: ignore[arg-type]
-        self.state = replace(self.state, folders=tuple((known | {folder.path: folder}).values()))
+        self.state = replace(
+            self.state, files=replace(self.state.files, folders=tuple((known | {folder.path: folder}).values()))
+        )
         return folder
 
     def conversations(self) -> tuple[wire.Conversation, ...]:
@@ -252,8 +254,8 @@ class ScriptedClient:
 
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
         self.done.append(("unwatch", str(path), forget))
-        rest = tuple(folder for folder in self.state.folders if folder.path != str(path))
-        self.state = replace(self.state, folders=rest)
+        rest = tuple(folder for folder in self.state.files.folders if folder.path != str(path))
+        self.state = replace(self.state, files=replace(self.state.files, folders=rest))
         return wire.Forgotten(sources=86 if forget else 0)
 
     def decide_gone(self, path: Path, *, keep: bool) -> wire.Folder:
@@ -261,7 +263,7 @@ class ScriptedClient:
         return self.watch(path, gone=0)
 
     def folders(self) -> tuple[wire.Folder, ...]:
-        return self.state.folders
+        return self.state.files.folders
 
     def list_skipped(self, match: str = "", limit: int = 1000) -> wire.SkippedReply:
         found = tuple(one for one in self.left_out if match in one.uri + one.reason)

@@ -75,7 +75,7 @@ async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
         await chat.screen.tell(HERE)
         await chat.send(f"/watch {tmp_path}")
         await chat.until(lambda: notes(chat) and notes(chat)[0].startswith(f"Watching {tmp_path}."))
-        assert chat.client.state.folders[-1].path == str(tmp_path)
+        assert chat.client.state.files.folders[-1].path == str(tmp_path)
 
 
 async def test_home_stays_while_the_first_folder_is_read_and_shows_what_to_ask(tmp_path: Path) -> None:

@@ -144,13 +144,15 @@ async def test_progress_is_shown_while_it_lasts() -> None:
 
 async def test_changes_bring_a_fresh_look_and_notices_are_shown() -> None:
     async with chatting(world.client()) as chat:
-        chat.client.state = replace(world.STATUS, folders=(wire.Folder(HOME, "missing"),), queue=3)
+        chat.client.state = replace(world.STATUS, files=wire.FileReading(3, folders=(wire.Folder(HOME, "missing"),)))
         chat.client.live.give(wire.SourceChanged(f"{HOME}/a.md", "changed", 2))
         chat.client.live.give(wire.Notice("warning", f"{HOME}: is gone."))
         await chat.until(lambda: f"{HOME}: is gone." in chat.words())
         await chat.until(lambda: "! notes is missing" in chat.text())
         assert "3 to read" in chat.text()
-        chat.client.state = replace(world.STATUS, folders=(wire.Folder(HOME, "watching", gone=40),))
+        chat.client.state = replace(
+            world.STATUS, files=wire.FileReading(folders=(wire.Folder(HOME, "watching", gone=40),))
+        )
         chat.client.live.give(wire.SourceChanged(f"{HOME}/b.md", "changed", 2))
         await chat.until(lambda: "! notes has lost 40 files" in chat.text())
 

@@ -237,7 +237,7 @@ async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Pa
         assert "86 files would be read, 1.2 MB." in chat.words()
         await chat.pilot.press("right", "enter")
         await chat.until(lambda: "Watching" in chat.text())
-        assert [folder.path for folder in chat.client.state.folders] == [str(tmp_path / "notes")]
+        assert [folder.path for folder in chat.client.state.files.folders] == [str(tmp_path / "notes")]
 
 
 async def test_enter_takes_the_folder_that_is_marked_and_not_the_whole_home(
@@ -271,7 +271,7 @@ async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
         chat.screen.prompt.fill(f"/add {export}")
         await chat.pilot.press("enter")
         await chat.until(lambda: "1 note read, 1 passage." in chat.words())
-        assert chat.client.added == [export] and chat.client.state.folders == ()
+        assert chat.client.added == [export] and chat.client.state.files.folders == ()
 
 
 async def test_the_examples_are_read() -> None:
@@ -302,7 +302,7 @@ async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: P
         if kept:
             await chat.until(lambda: ("Watching" if kept == "watch" else "2 notes read") in chat.words())
         await chat.until(lambda: not isinstance(chat.app.screen, ConfirmScreen))
-        assert (str(tmp_path) in chat.app.shared.folders or str(tmp_path) in str(client.state.folders)) == (
+        assert (str(tmp_path) in chat.app.shared.folders or str(tmp_path) in str(client.state.files.folders)) == (
             kept == "watch"
         )
         assert bool(client.added) == (kept == "once")
@@ -345,7 +345,7 @@ async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
     async with chatting(client) as chat:
         await chat.send(f"/watch {tmp_path}")
         await chat.until(lambda: "Watching" in chat.text())
-        assert str(tmp_path) in [folder.path for folder in client.state.folders]
+        assert str(tmp_path) in [folder.path for folder in client.state.files.folders]
         assert "86 files would be read" not in chat.words() and client.added == []
 
 

@@ -52,7 +52,8 @@ def safe(chat: Chat) -> bool:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     folder = wire.Folder(f"/n/{text}", "missing", detail=text)
-    state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), busy=text)
+    files = wire.FileReading(busy=text, folders=(folder,), skipped=(wire.Skipped(text, text),))
+    state = replace(world.STATUS, files=files)
     answer = wire.ChatMessage(2, "memory", text, NOW, citations=(cited(text),))
     messages = (wire.ChatMessage(1, "user", text, NOW), answer)
     kept = {7: wire.MessagesReply(wire.Conversation(7, text, NOW, NOW, 2), messages)}
@@ -166,7 +167,8 @@ async def test_hostile_folders_files_models_and_problems_are_shown_as_text(text:
     folder = wire.Folder(f"/n/{text}", "missing", 3, text, "any", 3, (text,))
     job = wire.FailedJob(5, "extract", text, text)
     enrichment = wire.Enrichment("reading", text, text, 1, 2, failed=(job,), failed_total=1, tokens=1)
-    state = replace(world.STATUS, folders=(folder,), enrichment=enrichment, failed=(replace(job, id=6),))
+    files = wire.FileReading(folders=(folder,), failed=(replace(job, id=6),))
+    state = replace(world.STATUS, files=files, enrichment=enrichment)
     graded = replace(world.GRADED, name=text, notes=(text,), problem=text)
     rows = (wire.ModelRow(text, True, roles=(text,), grades=graded),)
     modelled = wire.ModelsReply(rows, (wire.ModelRole(text, (text,), text),), (text,), (text,), (text,))

@@ -191,7 +191,7 @@ async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
             "The answer is no longer judged.",
         ):
             await give(chat, "/undo", said)
-        assert chat.client.mine.entries == () and chat.client.state.folders == ()
+        assert chat.client.mine.entries == () and chat.client.state.files.folders == ()
         assert answer.trace.text == plain and chat.client.verdicts == {9: None}
         await give(chat, "/undo", "There is nothing to undo")
 
@@ -235,7 +235,9 @@ async def test_the_memory_is_looked_after() -> None:
         chat.client.problems = ("page 7 is torn.",)
         gone = wire.Folder("/gone", "missing", detail="the disk is not there")
         broke_off = wire.Night("failed", None, 3)
-        chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,), night=broke_off)
+        chat.client.state = replace(
+            chat.client.state, files=wire.FileReading(safe_mode="It reads nothing.", folders=(gone,)), night=broke_off
+        )
         await chat.send("/doctor")
         await chat.until(
             lambda: all(said in chat.words() for said in ("4 problems", "page 7 is torn.", "It reads nothing."))

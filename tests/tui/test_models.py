@@ -107,7 +107,7 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
         assert "answered after 1.2 s: “Ready [/b].” Its server has 1 other model." in chat.words()
         settings = load(tmp_path / "config.toml")
         assert settings.models.answer == ("anthropic:[b]claude",) and settings.models.policy == "any"
-        assert [folder.policy for folder in told.state.folders] == ["any"]
+        assert [folder.policy for folder in told.state.files.folders] == ["any"]
         await chat.send("/model anthropic:[b]claude")
         await chat.until(lambda: "".join(note.text for note in chat.screen.query(Note)).count("now writes") == 2)
         assert isinstance(chat.app.screen, ChatScreen), "it is not asked again"

@@ -66,12 +66,12 @@ async def test_what_is_said_of_a_folder_is_changed_and_only_what_gives_text_away
         await confirmed(chat, "down")
         await chat.choose("Policy")
         await confirmed(chat)
-        await chat.until(lambda: chat.client.state.folders[0].policy == "any")
-        folder = chat.client.state.folders[0]
+        await chat.until(lambda: chat.client.state.files.folders[0].policy == "any")
+        folder = chat.client.state.files.folders[0]
         assert folder.tags == ["work", "tax"]
         await chat.until(lambda: "Its text may go to remote models" in chat.said("#detail"))
         await chat.choose("Policy")
-        await chat.until(lambda: chat.client.state.folders[0].policy == "local")
+        await chat.until(lambda: chat.client.state.files.folders[0].policy == "local")
 
 
 @pytest.mark.parametrize(("name", "forget"), [("Stop", False), ("Forget", True)])

@@ -21,18 +21,13 @@ STATS = wire.Stats(
     generation=1,
 )
 STATUS = wire.Status(
-    version="0.1.0",
-    protocol=wire.PROTOCOL,
-    pid=4711,
-    uptime_s=12.0,
-    stats=STATS,
-    queue=0,
-    busy="",
-    folders=(wire.Folder(HOME, "watching", 86),),
+    wire.DaemonProcess("0.1.0", wire.PROTOCOL, pid=4711, uptime_s=12.0),
+    STATS,
+    wire.FileReading(folders=(wire.Folder(HOME, "watching", 86),)),
 )
 NO_STATS = replace(STATS, sources=0, episodes=0, theses=0, objects=0, edges=0)
-READING = replace(STATUS, stats=NO_STATS, queue=31, folders=(wire.Folder(HOME, "scanning"),))
-EMPTY = replace(STATUS, stats=replace(NO_STATS, bytes=90_112), folders=())
+READING = replace(STATUS, stats=NO_STATS, files=wire.FileReading(queue=31, folders=(wire.Folder(HOME, "scanning"),)))
+EMPTY = replace(STATUS, stats=replace(NO_STATS, bytes=90_112), files=wire.FileReading())
 
 QUESTION = "When was the fog signal last sounded?"
 PRISM = wire.Citation(
@@ -222,7 +217,8 @@ def working(**fields: object) -> ScriptedClient:
         "reading", "", "qwen3:4b", 640, 1204, 12, (failed,), 1, 52_000, 31.0, 240
     )  # fmt: skip
     given_up = wire.FailedJob(6, "read", f"{HOME}/broken.pdf", "the pdf reader failed ten times")
-    state = replace(STATUS, folders=folders, enrichment=enrichment, failed=(given_up,), failed_total=1, queue=7)
+    files = wire.FileReading(7, folders=folders, failed=(given_up,), failed_total=1)
+    state = replace(STATUS, files=files, enrichment=enrichment)
     skipped = (
         wire.Skipped(f"{HOME}/plan.docx", "no reader for .docx"),
         wire.Skipped(f"{HOME}/photo.md", "binary file"),

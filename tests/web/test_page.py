@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from daemon.config.settings import ModelsSettings, Settings
 from memory.nouns import Scope
 from plugins.settings import OllamaSettings
+from tests.daemon.conftest import QUICK
 from tests.daemon.enriching import HERE, QWEN
 from tests.fakes import FakeOllama, Hangs
 from tests.fakes.answering import answers
@@ -406,6 +407,14 @@ def test_a_page_that_is_closed_says_so(visitor: Visitor) -> None:
     expect(page.locator(".gone")).to_contain_text("does not answer")
     expect(page.locator(".gone")).to_contain_text("pal web")
     page.context.close()
+
+
+def test_an_empty_memory_says_how_to_begin(visitor: Visitor, tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        page = replace(visitor, daemon=daemon).open()
+        expect(page.locator(".sheet")).to_contain_text("The memory is empty.")
+        expect(page.locator(".sheet")).to_contain_text("pal watch add ~/notes")
+        page.context.close()
 
 
 def test_many_notes_are_grouped_by_folder_and_the_timeline_opens_at_today(visitor: Visitor, page: Page) -> None:

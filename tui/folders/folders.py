@@ -44,7 +44,7 @@ class FolderList(TabList):
         return next((folder for folder in self._folders if folder.path == self.key), None)
 
     def status_changed(self, status: wire.Status) -> None:
-        self._folders = status.folders
+        self._folders = status.files.folders
         self.show_rows()
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:

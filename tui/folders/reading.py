@@ -53,7 +53,7 @@ class ReadingList(TabList):
         """Returns failed jobs, by the key of their row."""
         status = self._status
         models = status.enrichment.failed if status and status.enrichment else ()
-        return {f"job {job.id}": job for job in (*(status.failed if status else ()), *models)}
+        return {f"job {job.id}": job for job in (*(status.files.failed if status else ()), *models)}
 
     @property
     def summary(self) -> str:
@@ -114,7 +114,7 @@ class ReadingList(TabList):
     def _describe_progress(self) -> str:
         progress = self._progress
         if progress is None or self._began is None:
-            waiting = self._status.queue if self._status else 0
+            waiting = self._status.files.queue if self._status else 0
             return f"{count(waiting, 'file')} to read." if waiting else "All files are read."
         began, before = self._began
         seconds = (self.shared.now() - began).total_seconds()

@@ -43,7 +43,7 @@ class Rail(Horizontal):
         """Shows the state of a running daemon."""
         self._status, self._down = status, ""
         self._tabs.set_badge("review", status.review)
-        self._tabs.set_badge("folders", status.failed_total)
+        self._tabs.set_badge("folders", status.files.failed_total)
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:
@@ -62,15 +62,15 @@ class Rail(Horizontal):
     def _state(self) -> Content:
         if self._down or self._status is None:
             return Content.styled(f"○ {self._down}", "$text-warning")
-        stats = self._status.stats
+        stats, files = self._status.stats, self._status.files
         at = f"{self.app.sub_title}: " if self.app.sub_title else ""
         parts = [Content(f"{at}{count(stats.sources, 'note')} · {count(stats.episodes, 'passage')}")]
         if self._progress is not None:
             label = display_safe(self._progress.label.rpartition("/")[2], line=True)[:_LABEL]
             parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
-        elif self._status.queue:
-            parts.insert(0, Content(f"{self._status.queue:,} to read"))
-        warned = next((folder for folder in self._status.folders if folder.state == "missing" or folder.gone), None)
+        elif files.queue:
+            parts.insert(0, Content(f"{files.queue:,} to read"))
+        warned = next((folder for folder in files.folders if folder.state == "missing" or folder.gone), None)
         if warned is None:
             return Content.assemble(("● ", "$success"), Content("  ").join(parts))
         problem = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"

@@ -240,7 +240,7 @@ class Home(Container):
         if not self._lists:
             self._lists = {id: HomeList(id) for id in self.IDS}
             self.mount(*self._lists.values())
-        begins = status.stats.sources <= content.statements and not status.folders and not status.queue
+        begins = status.stats.sources <= content.statements and not status.files.folders and not status.files.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows(content.offers) if begins else [])
         home, suggested = content.home or wire.Home(), content.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
@@ -278,10 +278,10 @@ class Home(Container):
 
 def _headline(status: wire.Status) -> Content:
     if status.stats.sources:
-        watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.folders)
+        watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.files.folders)
         more = f"↑ goes to the lists.{' It watches ' + display_safe(watched, line=True) + '.' if watched else ''}"
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
-    if status.folders or status.queue:
+    if status.files.folders or status.files.queue:
         return Content.assemble(
             ("Your memory is being built.", "bold"),
             (" You can ask already; answers get better as it grows.", rows.MUTED),

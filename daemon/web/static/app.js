@@ -39,7 +39,7 @@ const KEYS = [
 
 /** What the memory is doing, as it was told last; asked for while somebody looks. */
 function useStatus() {
-  const [status, setStatus] = useState({ folders: [] });
+  const [status, setStatus] = useState({ files: { folders: [] } });
   const timer = useRef();
   const look = async () => {
     clearTimeout(timer.current);
@@ -136,9 +136,9 @@ function App() {
 
 function describe(status) {
   if (status.stats === undefined) return "";
-  if (status.safe_mode) return status.safe_mode;
+  if (status.files.safe_mode) return status.files.safe_mode;
   if (status.disk?.text) return status.disk.text;
-  if (status.queue > 0) return `${count(status.queue, "note")} to read`;
+  if (status.files.queue > 0) return `${count(status.files.queue, "note")} to read`;
   return count(status.stats.sources, "note");
 }
 

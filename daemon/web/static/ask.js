@@ -157,7 +157,7 @@ export function AskPage({ parts: [id], status }) {
     ${
       chosen &&
       html`<${Evidence} key=${chosen.turn.trace_id} turn=${chosen.turn} n=${chosen.n} choose=${(n) => choose(chosen.turn, n)}
-      open=${open} close=${() => setOpen(false)} folders=${status.folders} />`
+      open=${open} close=${() => setOpen(false)} folders=${status.files.folders} />`
     }
   </div>`;
 }

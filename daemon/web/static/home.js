@@ -30,7 +30,7 @@ export function HomePage({ status }) {
   const { data: sessions } = useAnswer("/conversations");
   const lists = useRef();
   useKeys(moveKeys(lists));
-  if (status.sources === 0) return html`<${Begin} />`;
+  if (status.stats?.sources === 0) return html`<${Begin} />`;
   return html`<div class="sheet home" ref=${lists}>
     <${Prompt} />
     <${NotYet} data=${home} problem=${problem} again=${again} />

@@ -35,7 +35,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
       ${SECTIONS.filter(([what]) => kind === "all" || kind === what).map(
         ([what, title, Row]) => html`<${Found} key=${what} what=${what} title=${title} words=${looked}
           limit=${kind === "all" ? ROWS.all : ROWS.one} more=${kind === "all" && setKind}
-          row=${(one) => html`<${Row} one=${one} folders=${status.folders} />`} />`,
+          row=${(one) => html`<${Row} one=${one} folders=${status.files.folders} />`} />`,
       )}
     </div>
   </div>`;
@@ -112,7 +112,7 @@ export function ThingPage({ parts: [name], status }) {
     return html`<${Missing} answer=${answer} title=${`Nothing is known about “${name}”.`}>
       It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a>
     <//>`;
-  const folders = status.folders;
+  const folders = status.files.folders;
   const others = thing.names.filter((one) => one !== thing.name);
   const changed = thing.timelines.filter(
     (timeline) => timeline.values.length > 1 || timeline.values.some((value) => value.ended),
@@ -172,7 +172,7 @@ export function NotePage({ parts: [uri, line], status }) {
     return html`<${Missing} answer=${answer} title="This note is no longer in the memory.">
       It may have been forgotten, or be gone from its folder.
     <//>`;
-  const folders = status.folders;
+  const folders = status.files.folders;
   const tags = note.tags.map((tag) => `#${tag}`);
   return html`<article class="sheet note" ref=${page}>
     <p class="crumb"><a href=${address("memory")}>Memory</a></p>

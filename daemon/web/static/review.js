@@ -117,7 +117,7 @@ export function ReviewPage({ parts: [wanted], status }) {
         </button>
       </li>`,
       )}</ol>
-      <${Change} key=${one.id} one=${one} decide=${decide} busy=${busy} folders=${status.folders} />
+      <${Change} key=${one.id} one=${one} decide=${decide} busy=${busy} folders=${status.files.folders} />
     </div>`
     }
   </div>`;

@@ -41,7 +41,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     ${months.map(
       ([month, facts]) => html`<section class="month" id=${`month-${month}`}>
       <h2>${MONTH.format(new Date(`${month}-01T00:00`))}</h2>
-      <ol>${facts.map((fact) => html`<${Began} fact=${fact} folders=${status.folders} />`)}</ol>
+      <ol>${facts.map((fact) => html`<${Began} fact=${fact} folders=${status.files.folders} />`)}</ol>
     </section>`,
     )}
   </div>`;
