@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from daemon import wire
 
 _CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
+_WAYS = {"lexical": "words", "vector": "meaning", "graph": "mentions", "links": "links"}
 ABOUT_STATEMENTS = "Statements about yourself can be kept as notes in your words, with their time; answers never are."
 IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH, QUOTE_LENGTH = 60, 120  # characters
@@ -141,14 +142,18 @@ def quote_short(text: str) -> str:
 
 
 def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) -> Iterator[str]:
-    """Yields the evidence of an answer, a few lines for each citation by its `label`, and the effort it took."""
+    """Yields the evidence of an answer, a few lines for each citation that is shown by its `label`, and the effort it
+    took; the scores are in `pal why`."""
     for used in reply.used:
+        if used.cited.folded:
+            continue
         yield f"[{used.cited.n}] {label(used.cited)}: {quote_short(used.cited.quote)}"
-        if used.place is not None and used.score is not None:
-            scores = f" ({describe_scores(used.channels)})" if used.channels else ""
-            yield f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{scores}"
+        if used.place is not None:
+            place = "the best" if used.place == 1 else f"number {used.place}"
+            ways = [way for channel, way in _WAYS.items() if used.channels.get(channel)]
+            yield f"    {place} of {count(reply.shown, 'passage')}{' by ' * bool(ways)}{', '.join(ways)}"
         if len(used.path) > 1:
-            yield f"    found by {path_words(used.path)}"
+            yield f"    reached by {path_words(used.path)}"
         yield from (f"    fact: {' '.join(fact.text.split())}" for fact in used.facts)
     if not reply.used:
         yield "No line of your notes was used."

@@ -146,9 +146,13 @@ class Pal(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if " " in args[0]:
-            ctx.fail(f'To ask something: pal ask "{" ".join(args[0].split())}"')
+        words = " ".join(args).split()
+        if args[0] not in COMMANDS and len(words) > 2 and not any(word.startswith("-") for word in words):
+            ctx.fail(f'To ask something: pal ask "{" ".join(words)}"')
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            groups = [group for name in COMMANDS if isinstance(group := self.get_command(ctx, name), click.Group)]
+            if within := [f"pal {group.name} {args[0]}" for group in groups if args[0] in group.commands]:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(map(repr, within))}?")
             raise click.exceptions.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
         if args[0] in AT_SERVER and "at" in ctx.params and not ctx.resilient_parsing:
             _run_at_server(ctx, args)

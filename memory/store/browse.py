@@ -230,12 +230,13 @@ def find_first_after(conn: Connection, since: int) -> int:
 
 
 def list_newest_notes(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
-    """Returns the live sources of these passages, the newest first, those without a date last."""
+    """Returns the live sources of these passages, the newest first, those without a date last; not the entries of the
+    owner's profile."""
     ids = read_column(
         conn,
         "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
-        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id"
-        " ORDER BY s.at DESC, min(l.key) LIMIT ?2",
+        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL AND s.uri NOT GLOB 'note:me/*'"
+        " GROUP BY s.id ORDER BY s.at DESC, min(l.key) LIMIT ?2",
         id_list(episodes),
         limit,
     )

@@ -58,9 +58,11 @@ def test_version(pal: Pal) -> None:
 
 def test_a_mistyped_command_and_a_bare_question_are_put_right(pal: Pal) -> None:
     assert "Did you mean 'review'?" in pal("reveiw").stderr
-    result = pal("where is the harbour office?")
-    assert result.exit_code == 2
-    assert 'To ask something: pal ask "where is the harbour office?"' in result.stderr
+    assert "Did you mean 'pal replicate stop' or 'pal daemon stop'?" in pal("stop").stderr
+    for words in (["where is the harbour office?"], "where is the harbour office?".split()):
+        result = pal(*words)
+        assert result.exit_code == 2
+        assert 'To ask something: pal ask "where is the harbour office?"' in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,9 @@ def test_every_question_that_is_proposed_has_one_line_as_its_answer_and_leaves_n
     tell(memory, "Ozzie", "# Ozzie Penhale\n\nPhone: none, and proud of it\nEmail: ozzie@boats.example", "2024-05-01")
     tell(memory, "Ana", "# Ana Ruiz\n\nPhone: 0161 496 02\n\nPhone: 0161 496 03", "2024-05-01")
     tell(memory, "Mill", "Marta Reis repaired the mill with Ida Holm. Ida Holm paid for it.")
+    memory.ingest.remember("address: Leeds", source="note:me/address", title="About me")
     suggested = suggest(memory)
+    assert "About me" not in [one.title for one in suggested.notes]
     proposed = suggested.questions
     assert [one.title for one in suggested.notes][:1] == ["Mill"] and "Marta" in suggested.names
     assert sorted(proposed) == [

@@ -179,7 +179,7 @@ class Chat:
 
     def title(self) -> str:
         """The title of the session, as it stands on the frame."""
-        return self.screen.conversation.border_title or ""
+        return str(self.screen.conversation.border_title or "").removeprefix("Session: ")
 
     def text(self) -> str:
         """The whole screen, line by line, as the terminal would show it."""

@@ -53,6 +53,38 @@ async def test_a_clear_answer_has_its_value_in_bold_what_it_replaced_below_and_t
         await chat.until(lambda: not folded.display)
 
 
+async def test_an_unsure_answer_names_the_notes_of_its_lines_and_first_offers_the_others() -> None:
+    async with chatting(world.client(answers=[world.unsure_answer()]), NARROW) as chat:
+        answer = await chat.ask(world.QUESTION)
+        head, lines, folded = answer.query(Prose)
+        assert head.has_class("head") and head.source.startswith("Your memory does not say this plainly")
+        assert lines.source == "- [[Beatrice:]] Last sounded 9 March. [1]\n- The fog signal needs a belt. [2]"
+        assert "• Beatrice: Last sounded 9 March. [1]" in chat.text()
+        assert answer.trace.text == "what else? ^G · none of them? ^B · why these? ^T"
+        assert "masked" not in chat.text() and not answer.placeholders
+        await chat.pilot.press("ctrl+g")
+        await chat.until(lambda: folded.display and "Esc close" in chat.text())
+        assert answer.placeholders == ("‹password-kdfqrw›",)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not folded.display and "Esc close" not in chat.text())
+
+
+async def test_escape_folds_how_an_answer_was_found() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: answer.trace.unfolded and "Esc close" in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not answer.trace.unfolded and "Esc close" not in chat.text())
+
+
+async def test_who_asks_an_empty_memory_is_told_how_to_fill_it() -> None:
+    async with chatting(world.client(state=world.EMPTY, answers=[world.refusal()])) as chat:
+        await chat.until(lambda: "Your memory is empty" in chat.text())
+        await chat.ask(world.QUESTION)
+        assert "/watch ~/notes" in chat.text() and "Try other words" not in chat.text()
+
+
 async def test_a_session_begins_with_the_first_question_and_is_named_after_it() -> None:
     client = world.client(answers=[world.short_answer(), world.short_answer()])
     async with chatting(client) as chat:

@@ -207,7 +207,7 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
         await chat.until(lambda: chat.answers[0].trace.unfolded)
         first, scores, *rest = chat.said(".report").splitlines()
         assert first.startswith("[") and "“" in first
-        assert scores == "    passage 1 of 10, score 0.83 (full text 6.50, meaning 0.50, graph 0.25)"
+        assert scores == "    the best of 10 passages by words, meaning, mentions"
         assert rest == [
             "Chain: Free Guy -> [1] -> Canada",
             "Effort: The model found no answer in what was found first.",

@@ -211,6 +211,16 @@ def test_what_counts_as_frontmatter(text: str, is_head: bool) -> None:
     assert (rest, bool(block)) == (("Text.", True) if is_head else (text, False))
 
 
+async def test_frontmatter_right_above_the_quoted_line_is_hidden() -> None:
+    cited = replace(
+        world.PRISM, quote="Born 24 May.", passage="---\ntags: person\n---\nBorn 24 May.\nBest friend: Zofia."
+    )
+    async with chatting(answering(cited)) as chat:
+        await chat.ask("?")
+        await chat.until(lambda: passage(chat, "quoted") == "Born 24 May.\nBest friend: Zofia.")
+        assert "tags" not in chat.text()
+
+
 async def test_the_sources_are_in_the_evidence_or_under_the_answer_never_both() -> None:
     label = "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026"
     async with chatting(world.client(answers=[world.answer()]), (160, 36)) as chat:

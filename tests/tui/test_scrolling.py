@@ -19,7 +19,7 @@ async def test_the_end_stays_in_view_while_an_answer_grows() -> None:
         for n in range(4, 40, 6):
             script.give(paragraphs(n, n + 6))
             await chat.until(lambda n=n: f"Paragraph {n + 5}." in chat.text())
-        assert "new line" not in chat.text()
+        assert "more line" not in chat.text()
 
 
 async def test_who_reads_above_is_not_moved_and_sees_what_came() -> None:
@@ -32,11 +32,11 @@ async def test_who_reads_above_is_not_moved_and_sees_what_came() -> None:
         await chat.until(lambda: not transcript.follows)
         before = transcript.scroll_y
         script.give(paragraphs(40, 45))
-        await chat.until(lambda: "↓ 10 new lines  ^End" in chat.text())
+        await chat.until(lambda: "↓ 10 more lines  ^End" in chat.text())
         assert transcript.scroll_y == before and "Paragraph 44." not in chat.text()
         await chat.pilot.click("#behind")
         await chat.until(lambda: "Paragraph 44." in chat.text())
-        assert "new line" not in chat.text()
+        assert "more line" not in chat.text()
         script.give(paragraphs(45, 50))
         await chat.until(lambda: "Paragraph 49." in chat.text())
 
@@ -53,7 +53,7 @@ async def test_the_mouse_wheel_lets_go_of_the_end_and_finds_it_again() -> None:
             transcript.scroll_down(animate=False)
             await chat.pilot.pause()
         await chat.until(lambda: transcript.follows)
-        assert "Paragraph 39." in chat.text() and "new line" not in chat.text()
+        assert "Paragraph 39." in chat.text() and "more line" not in chat.text()
 
 
 async def test_asking_goes_to_the_end() -> None:

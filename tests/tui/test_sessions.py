@@ -46,7 +46,7 @@ async def test_a_resumed_session_goes_on_where_it_was() -> None:
     client = world.client(kept=world.sessions(), answers=[world.short_answer()])
     async with chatting(client) as chat:
         await open_list(chat)
-        assert "Opening times at Easter" in chat.text() and "yesterday 09:10 · 2 messages" in chat.text()
+        assert "Opening times at Easter" in chat.text() and "yesterday 09:10 · 1 question" in chat.text()
         await chat.pilot.press("down", "enter")
         await back(chat)
         await settled(chat)
@@ -65,7 +65,7 @@ async def test_sessions_are_deleted_after_asking() -> None:
         await settled(chat)
         await open_list(chat)
         await chat.pilot.press("down", "delete")
-        await chat.until(lambda: "Delete “Opening times at Easter” with its 2 messages?" in chat.words())
+        await chat.until(lambda: "Delete “Opening times at Easter” with its 1 question?" in chat.words())
         await chat.pilot.press("enter")  # no has the focus
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         assert 5 in client.kept
@@ -91,7 +91,7 @@ async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
         await open_list(chat)
         await chat.pilot.press(*"GOAT")
         await chat.until(lambda: "Memory: Marmalade [1], the goat may not." in chat.text())
-        assert "Belt" not in chat.text().replace("Belt for", "") and "2 of them have it" in chat.text()
+        assert "Belt" not in chat.text().replace("Belt for", "") and "2 of their messages have it" in chat.text()
         await chat.pilot.press(*"xyz")
         await chat.until(lambda: "No session contains these words." in chat.text())
         await chat.pilot.press("escape")
@@ -295,7 +295,7 @@ async def test_scrolling_to_the_top_loads_more_and_holds_the_view() -> None:
         await chat.until(lambda: "Question 241?" in chat.text())
         assert "Question 230?" not in chat.text() and transcript.scroll_y > 0
         assert chat.answers[0].text == "Answer 231. [1]"
-        await chat.until(lambda: "new line" not in chat.text())  # once the place in view is found again
+        await chat.until(lambda: "more line" not in chat.text())  # once the place in view is found again
         assert not transcript.follows
 
 

@@ -97,6 +97,6 @@ async def test_who_reads_above_sees_nothing_drawn_for_a_second_and_all_of_it_bac
                 script.give(token)
                 await chat.pilot.pause(0.01)
         assert len(laid_out) < len(MANY[40:]) / 2
-        await chat.until(lambda: "↓ 40 new lines" in chat.text())
+        await chat.until(lambda: "↓ 40 more lines" in chat.text())
         await chat.pilot.press("ctrl+end")
-        await chat.until(lambda: "Sentence 59." in chat.text() and "new line" not in chat.text())
+        await chat.until(lambda: "Sentence 59." in chat.text() and "more line" not in chat.text())

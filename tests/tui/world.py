@@ -108,6 +108,20 @@ def clear_answer() -> Script:
     return Script(*STEPS, *pieces, wire.Answered("".join(lines).rstrip(), cited, confidence=0.9, trace_id=9, ms=41.0))
 
 
+def unsure_answer() -> Script:
+    """An answer of two lines that may be meant, from two notes, and a folded one with a secret."""
+    cited = (
+        replace(PRISM, title="Beatrice › Sounded", quote="Last sounded 9 March.", passage="Last sounded 9 March."),
+        replace(PRISM, n=2, title="Fog signal"),
+        replace(CHAT, folded=True),
+    )
+    text = (
+        "Your memory does not say this plainly. Closest:\n- Last sounded 9 March. [1]\n"
+        "- The fog signal needs a belt. [2]\n- The key is ‹password-kdfqrw›. [3]"
+    )
+    return Script(*STEPS, *cited, wire.Token(text), wire.Answered(text, cited, confidence=0.3, trace_id=9, ms=41.0))
+
+
 def refusal() -> Script:
     text = "Your memory does not hold the answer."
     return Script(*STEPS[:2], wire.Answered(text, (), no_answer=True, missing=("Atlantis",), ms=9.0))

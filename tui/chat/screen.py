@@ -176,12 +176,14 @@ class ChatScreen(Page):
             self.prompt.focus()
 
     async def action_take_back(self) -> None:
+        answer = self.conversation.transcript.selected
         if self.completions.suggestions.display:
             self.completions.suggestions.close()
         elif self.has_class("-evidence-open"):
             self.remove_class("-evidence-open")
-        else:
-            await self.conversation.take_back()
+        elif not await self.conversation.take_back() and answer is not None:
+            answer.fold()
+            self.show_keys()
 
     def action_focus_waiting(self) -> None:
         if self.conversation.session.waiting:
@@ -226,7 +228,9 @@ class ChatScreen(Page):
 
     def word_of(self, action: Action) -> str:
         if action.handler == "screen.take_back":
+            answer = self.conversation.transcript.selected
             is_open = self.completions.suggestions.display or self.has_class("-evidence-open")
+            is_open = is_open or (answer is not None and answer.is_unfolded)
             return "close" if is_open else action.footer if self.conversation.is_busy else ""
         if (action.where, action.handler) == ("evidence", "show(1)") and len(self.evidence.citations) < 2:
             return ""

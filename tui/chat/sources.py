@@ -29,6 +29,7 @@ class SourceTopic(Topic):
             self.prompt.focus()
         elif line.unfolded:
             line.unfolded = False
+            self.page.show_keys()
             return
         if id is not None:
             with self.tell_failures():
@@ -39,6 +40,7 @@ class SourceTopic(Topic):
                 line.walk.explain("\n".join(lines))
         if line.has_details:
             line.unfolded = True
+            self.page.show_keys()
             self.conversation.transcript.bring_into_view(line, line.walk)
         elif id is None:
             self.show_message("The search of this answer is not stored.", "warning")

@@ -147,8 +147,8 @@ class IntroductionScreen(Dialog[dict[str, str] | None]):
             yield Plain("About you", classes="dialog-title")
             for question in QUESTIONS:
                 yield Plain(question.text)
-                yield Input(placeholder=question.hint, compact=True, id=question.key)
-            yield Plain("Enter goes on, and saves at the end · empty fields are skipped · Esc", classes="dialog-hint")
+                yield Input(placeholder=f"such as {question.hint}", compact=True, id=question.key)
+            yield Plain("Enter goes on · empty fields are skipped · Esc cancels", classes="dialog-hint")
 
     @on(Input.Submitted)
     def _go_on(self, message: Input.Submitted) -> None:

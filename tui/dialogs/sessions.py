@@ -25,7 +25,7 @@ NEW: Final = 0  # instead of a session's id
 NONE_KEPT = "There is no session yet. Ask something first."
 NONE_FOUND = "No session contains these words."
 SEARCH = "Search questions and answers of all sessions"
-HINT = "Enter opens · type to search · Ctrl+N new · Del deletes · Esc"
+HINT = "Enter opens · Ctrl+N new · Del deletes · Esc closes"
 
 
 Choice = tuple[int, int | None]
@@ -130,7 +130,7 @@ class SessionsScreen(Dialog[Choice | None]):
         session = self._highlighted
         if session is None:
             return
-        question = f"Delete “{session.title or 'Untitled'}” with its {count(session.messages, 'message')}?"
+        question = f"Delete “{session.title or 'Untitled'}” with its {_count_questions(session)}?"
         if await self.app.push_screen_wait(ConfirmScreen(question, "The memory itself is not changed.")):
             try:
                 await self._link.call(lambda client: client.delete_conversation(session.id))
@@ -143,12 +143,16 @@ class SessionsScreen(Dialog[Choice | None]):
         self.notify(display_safe(str(error)), severity="error", markup=False)
 
 
+def _count_questions(session: wire.Conversation) -> str:
+    return count((session.messages + 1) // 2, "question")  # each with its answer
+
+
 def _entry(session: wire.Conversation, now: datetime, match: wire.ConversationMatch | None) -> Content:
     title = display_safe(session.title, line=True) or "Untitled"
-    facts = f"{when(session.updated, now)} · {count(session.messages, 'message')}"
+    facts = f"{when(session.updated, now)} · {_count_questions(session)}"
     lines: list[str | tuple[str, str]] = [title, (f"\n{facts}", "$foreground-muted")]
     if match is not None and match.messages > 1:
-        lines.append((f" · {match.messages:,} of them have it", "$foreground-muted"))
+        lines.append((f" · {match.messages:,} of their messages have it", "$foreground-muted"))
     if match is not None and match.quote:
         who = "You" if match.role == "user" else "Memory"
         lines.append((f"\n{who}: {display_safe(match.quote, line=True)}", "$foreground-muted"))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NO_KEYS = Keymap()
 NO_SOURCE = "(no source)"
 NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
+EMPTY_HINT = "Read a folder, and whatever changes in it: /watch ~/notes. Ctrl+N shows other ways to begin."
 LIMITED_HINT = "Try other words, or ask the whole memory: Backspace in the empty prompt removes the limit."
 
 
@@ -61,6 +62,7 @@ class Answer(Vertical):
         self.text = ""
         self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
         self.no_answer = False
+        self.is_memory_empty = False
         self.trace_id: int | None = kept.trace_id if kept else None
         self.model = ""  # wrote it
         self.ready = asyncio.Event()
@@ -143,7 +145,8 @@ class Answer(Vertical):
         self.trace_id, self.model = answered.trace_id, answered.model
         await self._finish(answered)
         if answered.no_answer:
-            await self._remark(_hint(answered.missing, bool(self.limits)))
+            hint = _hint(answered.missing, bool(self.limits))
+            await self._remark(EMPTY_HINT if self.is_memory_empty else hint)
         await self._name_author()
         if placeholders := self.placeholders:
             await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
@@ -162,8 +165,10 @@ class Answer(Vertical):
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """Returns the placeholders of secrets in its text, each once."""
-        return tuple(dict.fromkeys(wire.find_placeholders(self.text)))
+        """Returns the placeholders of secrets in its visible lines, each once."""
+        lines = wire.split_lines(self.text, self.citations)
+        shown = [line.text for line in lines if line.kind != "folded" or self.has_class("-unfolded")]
+        return tuple(dict.fromkeys(wire.find_placeholders("\n".join(shown))))
 
     @property
     def shown_citations(self) -> tuple[wire.Citation, ...]:
@@ -179,6 +184,16 @@ class Answer(Vertical):
             self.call_later(self._show_sources)
             self._choose()
         return fold
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether it shows more than its answer: how it was found, or its other lines."""
+        return self.trace.unfolded or self.has_class("-unfolded")
+
+    def fold(self) -> None:
+        self.trace.unfolded = False
+        if self.has_class("-unfolded"):
+            self.toggle_more()
 
     def act(self, name: str) -> None:
         """Selects this answer, and runs an action on it."""
@@ -213,7 +228,8 @@ class Answer(Vertical):
         self.citations, self._preview_text = preview.citations, preview.text
         for kind, text in _passages(display_safe(preview.text), preview.citations):
             if kind != "folded":
-                prose = await self._mount_prose("preview")
+                prose = await self._mount_prose()
+                prose.add_class("preview")
                 await prose.complete(text)
                 self._preview.append(prose)
         self.trace.wait_for_model("loading a model" if preview.is_loading else ASKED)
@@ -236,27 +252,27 @@ class Answer(Vertical):
         self.text = display_safe(answered.text)
         self.citations = answered.citations
         self.no_answer = answered.no_answer
-        self.set_class(answered.no_answer and answered.kind == "closest", "-closest")
+        self.set_class(answered.no_answer and answered.kind == "closest", "-refused")
+        is_unsure = answered.kind == "closest"
         above: Prose | None = None
         folded = sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations))
-        for kind, text in _passages(self.text, answered.citations, answered.model):
+        for kind, text in _passages(self.text, answered.citations, answered.model, is_unsure):
             if kind == "folded" and not self.query(Fold):
                 await self.mount(Fold(folded), before=self.trace)
-            prose = (not kind and self._prose) or await self._mount_prose(kind)
+            prose = self._prose or await self._mount_prose()
+            prose.add_class(*kind.split())
             await prose.complete(text)
             if kind == "earlier" and above is not None:
                 above.add_class("-above")
             above = prose
             self._prose = None
         await self._show_sources()
-        self.trace.settle(answered.citations, answered.ms, bool(folded))
+        self.trace.settle(answered.citations, answered.ms, bool(folded), is_unsure)
 
-    async def _mount_prose(self, kind: str = "") -> Prose:
+    async def _mount_prose(self) -> Prose:
         from tui.widgets.prose import Prose  # 60 ms, which an empty chat should not pay
 
         prose = Prose()
-        if kind:
-            prose.add_class(kind)
         await self.mount(prose, before=self.trace)
         return prose
 
@@ -281,15 +297,22 @@ class Fold(Plain):
         self.query_ancestor(Answer).act("toggle_more")
 
 
-def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:
-    """Splits the Markdown of an answer by the kind of its lines: "earlier", "folded", or "" for the rest, in which the
-    value is bold. Lines of a model without a source are marked."""
+def _passages(
+    text: str, citations: tuple[wire.Citation, ...], model: str = "", is_unsure: bool = False
+) -> list[tuple[str, str]]:
+    """Splits the Markdown of an answer by the kind of its lines: "earlier", "folded", "head" for the sentence above the
+    lines of an unsure answer, or "" for the rest, in which the value is bold. Lines of a model without a source are
+    marked; those of an unsure answer begin with the name of their note."""
     lines = wire.split_lines(text, citations)
+    notes = {cited.n: cited.title.partition(" › ")[0] for cited in citations}
+    note = ""
     passages: list[tuple[str, list[str]]] = []
     in_code = False
     for written in text.splitlines():
         line = next(lines) if written.strip() else None
         kind: str = line.kind if line and line.kind in ("earlier", "folded") else ""
+        if is_unsure and not passages:
+            kind = "head"
         in_code ^= written.lstrip().startswith(("```", "~~~"))
         if model and line and not line.citations and not in_code and _states_something(line.text):
             written = f"{written.rstrip()} {NO_SOURCE}"
@@ -299,6 +322,10 @@ def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") 
             written = written.replace(line.value, f"**{line.value}**", 1)
         elif line is None and passages:
             kind = passages[-1][0]
+        if is_unsure and line and line.citations:
+            above, note = note, notes.get(line.citations[0], "")
+            if note != above and note.casefold() not in line.text.casefold():
+                written = written.replace("- ", f"- [[{re.sub(r'[][|]', '', note)}:]] ", 1)
         if not passages or passages[-1][0] != kind:
             passages.append((kind, []))
         passages[-1][1].append(written)

@@ -171,6 +171,7 @@ class Conversation(Vertical):
             await self.go_to_end()
         self._inquiry, self._events = inquiry, []
         answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits, keymap=self._shared.keymap)
+        answer.is_memory_empty = bool((status := self._shared.status) and not status.stats.sources)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
@@ -254,7 +255,7 @@ class Conversation(Vertical):
     def show_title(self) -> None:
         """Shows the session's title and its usage of models on the frame."""
         title = display_safe(self.session.title, line=True)
-        self.border_title = Content(title) if title else NEW_SESSION
+        self.border_title = Content(f"Session: {title}") if title else NEW_SESSION
         calls = count(self.session.calls, "call") if self.session.calls else ""
         tokens = count(self.session.tokens, "token") if self.session.tokens else ""
         model = display_safe(self.session.model, line=True) if calls else ""
@@ -267,6 +268,7 @@ class Conversation(Vertical):
         await self._leave_home()
         note = Note(text, level)
         await self.transcript.mount(note)
+        self.transcript.follow()
         return note
 
     async def explain_missing(self, words: str) -> None:
@@ -349,7 +351,7 @@ class Conversation(Vertical):
         hint = self.query_one("#behind", Plain)
         hint.display = lines > 0
         key = short_key(self._shared.keymap.keys_of("jump_to_end"))
-        hint.update(Content.assemble(f"↓ {count(lines, 'new line')}  ", (key, "bold")))
+        hint.update(Content.assemble(f"↓ {count(lines, 'more line')}  ", (key, "bold")))
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self.query_one("#behind"):

@@ -142,18 +142,15 @@ class Passage(Vertical):
             return
         # Made safe before it is searched: removed characters would shift the marks.
         text, quote = display_safe(cited.passage or cited.quote), display_safe(cited.quote)
-        has_quoted_head = split_frontmatter(text)[0] and not self._frontmatter
-        is_markdown = cited.is_markdown and not has_quoted_head
-        marked = mark_quote(text, quote, blocks=is_markdown)
+        head, body = split_frontmatter(text)
+        is_in_head = bool(mark_quote(head, quote).lines)
+        is_markdown = cited.is_markdown and not is_in_head
+        marked = mark_quote(text if is_in_head else body, quote, blocks=is_markdown)
         quoted: str | Content = marked.lines
         if not is_markdown:
             quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
-        texts: dict[str, str | Content] = {
-            "before": marked.before.removeprefix(self._frontmatter).lstrip("\n"),
-            "quoted": quoted, "after": marked.after,
-        }  # fmt: skip
         parts: dict[str, Widget] = {}
-        for name, content in texts.items():
+        for name, content in {"before": marked.before, "quoted": quoted, "after": marked.after}.items():
             if str(content).strip():
                 parts[name] = await self._mount_part(name, content, is_markdown)
         if is_markdown and "quoted" in parts:
@@ -178,12 +175,6 @@ class Passage(Vertical):
             self._text.scroll_to_widget(part, animate=False, top=part.region.height >= self._text.size.height)
         else:
             self._text.scroll_home(animate=False)
-
-    @property
-    def _frontmatter(self) -> str:
-        """Returns the hidden frontmatter of the passage; "" if the quote is in it."""
-        block, _ = split_frontmatter(display_safe(self.cited.passage or "")) if self.cited else ("", "")
-        return "" if self.cited and mark_quote(block, display_safe(self.cited.quote)).lines else block
 
 
 LONGEST = 200  # columns, before the width is known

@@ -18,7 +18,7 @@ from tui.keys import is_modified_enter
 from tui.session import Limit, is_long
 from tui.widgets.plain import Plain
 
-PLACEHOLDER = "Ask your memory; / for commands, @ and # to ask within"
+PLACEHOLDER = "Ask a question; / for commands, @note or #tag to ask within"
 
 
 class Prompt(TextArea):

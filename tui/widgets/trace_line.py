@@ -38,6 +38,7 @@ class TraceLine(Parts):
         self._act = act
         self._keymap = keymap
         self._has_more = False  # folded lines
+        self._is_unsure = False
         self.shows_more = False  # unfolded
         self._walk: WalkView | None = None
         self.can_be_fetched = False  # an answer of an earlier run, whose trace is kept
@@ -109,9 +110,16 @@ class TraceLine(Parts):
             self._visits[visit.kind, visit.node_id] = visit
         self.settle(trace.answer.citations if trace.answer else (), trace.asked.ms)
 
-    def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None, has_more: bool = False) -> None:
-        """Ends the question; without `ms` the stages' times are summed. `has_more`: some lines are folded."""
-        self._has_more = self._has_more or has_more
+    def settle(
+        self,
+        citations: tuple[wire.Citation, ...],
+        ms: float | None = None,
+        has_more: bool = False,
+        is_unsure: bool = False,
+    ) -> None:
+        """Ends the question; without `ms` the stages' times are summed. `has_more`: some lines are folded; `is_unsure`:
+        none of the lines is the answer for sure."""
+        self._has_more, self._is_unsure = self._has_more or has_more, self._is_unsure or is_unsure
         if self._doing:
             self.unfolded = False
         self._doing = ""
@@ -166,15 +174,14 @@ class TraceLine(Parts):
         return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
 
     def _list_questions(self) -> Iterator[tuple[Content, str]]:
-        """`why this? ^T · not right? ^B · what else? ^G`, and the person's verdict."""
+        """`why this? ^T · not right? ^B · what else? ^G`, and the verdict. The next step from an unsure answer is
+        to look further, so that is the first."""
         can_explain = self.has_details or self.can_be_fetched
-        why = "hide why" if self.unfolded else "why this?"
+        why, wrong = ("why these?", "none of them?") if self._is_unsure else ("why this?", "not right?")
         more = "hide the others" if self.shows_more else "what else?"
-        questions = [(why, "toggle_why")] * can_explain + [("not right?", "dispute")] * bool(
-            self._cited and can_explain
-        )
-        questions += [(more, "toggle_more")] * self._has_more
-        for words, handler in questions:
+        questions = [("hide why" if self.unfolded else why, "toggle_why")] * can_explain
+        questions += [(wrong, "dispute")] * bool(self._cited and can_explain) + [(more, "toggle_more")] * self._has_more
+        for words, handler in reversed(questions) if self._is_unsure else questions:
             key = short_key(self._keymap.keys_of(handler))
             yield Content.assemble(words, " ", (key, "bold")), handler
         if self._verdict:

@@ -96,7 +96,7 @@ class WalkView(Vertical):
         self._frame: Timer | None = None  # until the next drawing while it grows
 
     def compose(self) -> ComposeResult:
-        yield from (self._told, self._report, self._tree)
+        yield from (self._report, self._told, self._tree)
 
     def add(self, visit: wire.Visit) -> None:
         """Adds a visit, drawn with the next frame."""
