@@ -66,6 +66,8 @@ if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         fork_server.share_servers()
+    else:
+        gc.disable()  # until the tests are collected, of which nothing is garbage
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -89,6 +91,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 
