@@ -75,12 +75,7 @@ class Services:
         self.policy: Callable[[], Policy] = partial(new_folder_policy, paths.config)  # of new folders, as of now
         self.began = time.monotonic()
         self.safe_mode = ""  # why the daemon reads nothing by itself
-        self.memory = memory = open_memory(
-            paths.memory,
-            settings,
-            plugins,
-            wait_s=settings.disk.wait_s,
-        )
+        self.memory = memory = open_memory(paths.memory, settings, plugins, wait_s=settings.disk.wait_s)
         # Their models load now, not with the first question, and not during the opening, which yields the interpreter
         # at every row that it reads: with 100,000 passages that took 2.3 s instead of 1.7.
         for model in {plugins.embedder(OWN), memory.embedder}:
@@ -93,6 +88,8 @@ class Services:
         self.limiter = WriteLimiter(settings.mcp)
         self.cache = Cache(memory)
         self.activity = Activity()
+        self.schedule = Schedule()
+        run_later = self.schedule.run_later
         publish = self.activity.publish
         self.writer = writer = Writer(News(memory, publish).publish_new)
         self.tasks = tasks = Tasks(publish)
@@ -100,33 +97,27 @@ class Services:
         self.readers = Readers(chunk, rules, memory.state.masker, plugins.left_out)
         self.attempts = Attempts(memory, writer, paths.reading)
         ingest = Ingest(memory, plugins, writer, tasks, publish, settings.watch, self.own, self.readers, self.attempts)
-        self.add_jobs = AddJobs(ingest)
-        self.watcher = Watcher(ingest)
-        self.add_jobs.keep_named = self.watcher.keep_named
-        self.erasing = Erasure(memory, writer, tasks)
-        self.embedding = Embedding(memory, plugins, writer, tasks, settings.embedder, publish)
+        self.watcher = Watcher(ingest, run_later)
+        self.add_jobs = AddJobs(ingest, self.watcher.keep_named)
+        self.erasing = Erasure(memory, writer, tasks, run_later)
+        self.embedding = Embedding(memory, plugins, writer, tasks, settings.embedder.name, publish, run_later)
         self.models = Models(memory, plugins, writer, settings, partial(load, paths.config))
         self.enrichment = Enrichment(memory, self.models, writer, settings.enrichment)
         self.models.changed = self.enrichment.retry
-        self.nightly = NightlyJob(
-            memory, writer, settings.night, retention=settings.retention, asking=lambda: self.questions.busy
-        )  # fmt: skip
+        self.nightly = NightlyJob(memory, writer, settings.night, settings.retention, lambda: self.questions.busy)
         self.upkeep = BackupJob(memory, writer, settings.upkeep, paths.backups, publish)
-        self.disk = Disk(memory, writer, paths, settings.disk, publish, give_up=give_up, go_on=self._go_on)
+        self.disk = Disk(memory, writer, paths, settings.disk, publish, give_up, self._go_on)
         self.syncing = Syncing(memory, writer, paths.sync)
         self.replication = Replication(memory, paths)
         memory.forgetting.around_wipe = self.replication.pause
         self.statements = StatementStore(memory, writer, paths.config)
-        self.schedule = self._schedule()
-        later = self.schedule.run_later
-        self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = later
+        self._fill_schedule(self.schedule)
         writer.start()
         tasks.start()
 
-    def _schedule(self) -> Schedule:
-        """Returns the schedule of all periodic jobs."""
+    def _fill_schedule(self, schedule: Schedule) -> None:
+        """Adds all periodic jobs."""
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
-        schedule = Schedule()
         schedule.add("disk", self.disk.check, self.settings.disk.check_s or 30)
         schedule.add("scan", self.watcher.scan_all, SCAN_SECONDS, jitter_s=SCAN_SECONDS / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
@@ -137,7 +128,6 @@ class Services:
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
         schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)
         schedule.add("check", self.upkeep.check, LOOK_SECONDS, after_s)
-        return schedule
 
     def _rest(self) -> None:
         """Returns memory to the system once no question runs."""

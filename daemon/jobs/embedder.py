@@ -15,13 +15,13 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from daemon import wire
-from daemon.config.settings import EmbedderSettings, Settings
+from daemon.config.settings import Settings
 from daemon.jobs.workers import EMBED, Task, Tasks, Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, NotAvailableError, NotFoundError, PalimpsestError
@@ -100,41 +100,36 @@ def prepare(embedder: Embedder) -> None:
         embedder.embed_documents(["ready"])
 
 
+@dataclass
 class Embedding:
-    """The wanted embedder, and the memory's progress towards it."""
+    """The embedder of this `choice`, and the memory's progress towards it. `run_later` is that of the schedule."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        plugins: Plugins,
-        writer: Writer,
-        tasks: Tasks,
-        settings: EmbedderSettings,
-        publish: Callable[[wire.Event], None],
-    ) -> None:
-        self._memory = memory
-        self._plugins = plugins
-        self._writer = writer
-        self._tasks = tasks
-        self._publish = publish
-        self._choice = settings.name
+    memory: Memory
+    plugins: Plugins
+    writer: Writer
+    tasks: Tasks
+    choice: str
+    publish: Callable[[wire.Event], None]
+    run_later: Callable[..., object]
+    _problem: str = ""
+    _is_broken_off: bool = False  # by a server that may come back
+    _made_up_for: int = 0  # failures of the embedder in use, whose passages have their vectors since
+    _is_waiting: bool = False  # for the first folder
+
+    def __post_init__(self) -> None:
         # done and total, in episodes; None where it has the one that is wanted
-        self._progress: tuple[int, int] | None = None if memory.maintenance.is_complete(memory.embedder) else (0, 0)
-        self._problem = ""
-        self._is_broken_off = False  # by a server that may come back
-        self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
-        self._is_waiting = False  # for the first folder
-        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
+        is_complete = self.memory.maintenance.is_complete(self.memory.embedder)
+        self._progress: tuple[int, int] | None = None if is_complete else (0, 0)
 
     def resume(self) -> None:
         """Starts or continues the change to the wanted embedder."""
-        if self._choice == AUTO and self._is_new():
+        if self.choice == AUTO and self._is_new():
             self._progress = None
             if not self._is_waiting:
                 self._is_waiting = True
                 self.run_later(LOOK_SECONDS, self._look_again)
             return
-        self._begin(self._choice)
+        self._begin(self.choice)
 
     def _look_again(self) -> None:
         self._is_waiting = False
@@ -142,17 +137,17 @@ class Embedding:
 
     def _is_new(self) -> bool:
         """Whether the first folder has probably not been read yet, and all vectors are static."""
-        if not self._memory.maintenance.is_complete(self._plugins.embedder(OWN)):
+        if not self.memory.maintenance.is_complete(self.plugins.embedder(OWN)):
             return False
-        first = self._memory.maintenance.first_read()
+        first = self.memory.maintenance.first_read()
         is_young = first is None or now_ms() - first < NEW_MS
-        return is_young and self._memory.browsing.stats().episodes < ENOUGH_PASSAGES
+        return is_young and self.memory.browsing.stats().episodes < ENOUGH_PASSAGES
 
     def change(self, name: str) -> wire.EmbedderReply:
         """Sets another wanted embedder and loads its model; NotFoundError, NotAvailableError and InvalidInputError if
         that fails, and then nothing changes."""
-        self._plugins.embedder(name).embed_documents(["ready"])
-        if name != self._choice or self._problem:
+        self.plugins.embedder(name).embed_documents(["ready"])
+        if name != self.choice or self._problem:
             self._begin(name)
         return self.state()
 
@@ -160,50 +155,50 @@ class Embedding:
         progress = self._progress
         n_done, total = progress or (0, 0)
         return wire.EmbedderReply(
-            name=self._choice,
-            used=self._memory.embedder.name,
+            name=self.choice,
+            used=self.memory.embedder.name,
             building=progress is not None,
             done=n_done,
             total=total,
-            problem=self._problem or getattr(self._memory.embedder, "problem", ""),
-            known=(AUTO, *self._plugins.embedders),
-            chosen=self._read_choice() if self._choice == AUTO else "",
+            problem=self._problem or getattr(self.memory.embedder, "problem", ""),
+            known=(AUTO, *self.plugins.embedders),
+            chosen=self._read_choice() if self.choice == AUTO else "",
         )
 
     def describe(self) -> str:
         """Describes the progress of the embedder that "auto" prepares; "" if there is no change."""
         n_done, total = self._progress or (0, 0)
-        if self._choice != AUTO or n_done >= total or self._read_choice() == OWN:
+        if self.choice != AUTO or n_done >= total or self._read_choice() == OWN:
             return ""
-        is_own = self._memory.embedder.name == self._plugins.embedder(OWN).name
+        is_own = self.memory.embedder.name == self.plugins.embedder(OWN).name
         now = "the static table" if is_own else "the previous embedder"
         return f"Better search is being prepared: {n_done:,} of {total:,} passages. Until then {now} answers."
 
     def _read_choice(self) -> str:
         """Returns the embedder that "auto" stands for."""
-        return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
+        return OWN if self._problem else self.plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
         """Resumes the interrupted change after an outage of the embedder's server, and embeds the passages written
         meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
-            self._begin(self._choice)
+            self._begin(self.choice)
 
     def _count_failures(self) -> int:
         """Returns the failed embeddings of the embedder in use."""
-        return int(getattr(self._memory.embedder, "failures", 0))
+        return int(getattr(self.memory.embedder, "failures", 0))
 
     def _begin(self, name: str) -> None:
-        self._choice, self._progress, self._problem = name, (0, 0), ""
+        self.choice, self._progress, self._problem = name, (0, 0), ""
         self._is_broken_off = False
-        task = Task(f"Embedding with {self._plugins.resolve_embedder(name)}", ended=partial(self._finish, name))
+        task = Task(f"Embedding with {self.plugins.resolve_embedder(name)}", ended=partial(self._finish, name))
         task.steps = self._run_steps(name, task)
-        self._tasks.submit(EMBED, task)
+        self.tasks.submit(EMBED, task)
 
     def _load(self, name: str) -> Embedder:
         """Returns the embedder of that name. For "auto" loads its model; on failure sets `_problem` and returns the
         built-in embedder."""
-        embedder = self._plugins.embedder(name)
+        embedder = self.plugins.embedder(name)
         if name == AUTO:
             try:
                 embedder.embed_documents(["ready"])
@@ -213,38 +208,38 @@ class Embedding:
                     f"Better search cannot be loaded ({type(error.__cause__ or error).__name__}), so the static table"
                     f" answers. Reinstall it: {install_command('onnx', again=True)}"
                 )
-                return self._plugins.embedder(OWN)
+                return self.plugins.embedder(OWN)
         return embedder
 
     def _run_steps(self, name: str, task: Task) -> Iterator[None]:
         """Embeds one batch at each `next`; stops when another embedder is wanted."""
         embedder = self._load(name)
         label = self._read_choice() if name == AUTO else name
-        if self._memory.maintenance.is_complete(embedder):
+        if self.memory.maintenance.is_complete(embedder):
             failures = self._count_failures()
-            while self._memory.maintenance.fill_vectors(self._writer.write_later):
+            while self.memory.maintenance.fill_vectors(self.writer.write_later):
                 yield
             if self._count_failures() == failures:
                 self._made_up_for = failures
             self._progress = None
             return
         published_at = 0.0
-        for n_done, total in self._memory.maintenance.switch_embedder(embedder, write=self._writer.write_later):
-            if self._choice != name:
+        for n_done, total in self.memory.maintenance.switch_embedder(embedder, write=self.writer.write_later):
+            if self.choice != name:
                 break
             self._progress = n_done, total
             task.name = f"Embedding with {label}, {n_done:,} of {total:,} episodes"
             if n_done >= total or time.monotonic() - published_at > TELL_SECONDS:
                 published_at = time.monotonic()
-                self._publish(wire.Embedding(n_done, total, label))
+                self.publish(wire.Embedding(n_done, total, label))
             yield
-        if self._choice == name:
+        if self.choice == name:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
-            self._publish(wire.Notice("info", f"Questions now use the embedder {label}."))
+            self.publish(wire.Notice("info", f"Questions now use the embedder {label}."))
 
     def _finish(self, name: str, error: BaseException | None) -> None:
-        if error is None or isinstance(error, CancelledError) or self._choice != name:
+        if error is None or isinstance(error, CancelledError) or self.choice != name:
             return
         self._progress = None
         self._is_broken_off = isinstance(error, ModelError)

@@ -21,7 +21,7 @@ import traceback
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
@@ -60,26 +60,22 @@ PERSON_SECONDS = 2.0  # after a question that went first
 FAILED_SHOWN = 100
 
 
+@dataclass
 class Enrichment:
     """Extracts facts in a separate thread, from `start` to `close`."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        models: Models,
-        writer: Writer,
-        settings: EnrichmentSettings,
-        *,
-        battery: Callable[[], bool | None] = on_battery,
-    ) -> None:
-        self._memory = memory
-        self._models = models
-        self._writer = writer
+    memory: Memory
+    models: Models
+    writer: Writer
+    settings: EnrichmentSettings
+    battery: Callable[[], bool | None] = on_battery
+
+    def __post_init__(self) -> None:
         self._worker = ExtractionWorker(
-            memory, models, writer, self._is_stopped, lambda model: self._say("reading", self._trouble, model)
-        )
-        self._settings, self._battery = settings, battery
-        self._enabled = settings.enabled
+            self.memory, self.models, self.writer, self._is_stopped,
+            lambda model: self._say("reading", self._trouble, model),
+        )  # fmt: skip
+        self._enabled = self.settings.enabled
         self._boot = uuid.uuid4().hex
         self._closing = threading.Event()
         self._woken = threading.Event()
@@ -119,15 +115,15 @@ class Enrichment:
     def retry(self, id: int | None = None) -> int:
         """Requeues dead jobs, or one, also after models changed; returns their number. NotFoundError if that one is not
         dead."""
-        count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
+        count = self.writer.write(partial(self.memory.jobs.retry, KINDS, id))
         if id is not None and not count:
             raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
-        self._models.unread.clear()
+        self.models.unread.clear()
         self.wake()
         return count
 
     def state(self) -> wire.Enrichment:
-        memory = self._memory
+        memory = self.memory
         generation = memory.store.generation
         with memory.store.reading():
             if self._counted is None or self._counted[0] != generation:
@@ -146,9 +142,9 @@ class Enrichment:
             failed=tuple(wire.FailedJob(job.id, job.kind, _name(job, titles), job.last_error or "") for job in dead),
             failed_total=counts.get("dead", 0),
             tokens=tokens,
-            daily_minutes=self._settings.daily_minutes,
+            daily_minutes=self.settings.daily_minutes,
             minutes=round(minutes, 1),
-            unable=self._models.unable,
+            unable=self.models.unable,
         )
 
     # One step after the other -----------------------------------------------------------------------------
@@ -172,14 +168,14 @@ class Enrichment:
         """Runs the next job; returns the seconds until the next step."""
         if not self._enabled:
             return LONGEST_REST
-        if problem := why_not_now(self._memory, self._settings, self._battery):
+        if problem := why_not_now(self.memory, self.settings, self.battery):
             self._say("waiting", problem)
             return AGAIN_SECONDS
         seconds = self._resting - time.monotonic()
         if seconds > 0:
             self._say("waiting", self._trouble)
             return seconds
-        if not self._models.could("extract"):
+        if not self.models.could("extract"):
             self._say("no_model")
             return AGAIN_SECONDS
         job = self._claim()
@@ -195,29 +191,29 @@ class Enrichment:
         return not self._enabled or self._closing.is_set()
 
     def _claim(self) -> Job | None:
-        due = self._memory.jobs.next_at(KINDS)
+        due = self.memory.jobs.next_at(KINDS)
         if due is None or due > now_ms():  # looking costs no commit
             return None
-        return self._writer.write_later(partial(self._memory.jobs.claim, KINDS, self._boot))
+        return self.writer.write_later(partial(self.memory.jobs.claim, KINDS, self._boot))
 
     def _plan(self) -> bool:
         """Queues jobs for episodes that a model may read; returns False if there are no such episodes."""
-        generation = self._memory.store.generation
+        generation = self.memory.store.generation
         if self._nothing_new == generation or time.monotonic() < self._planning:
             return False
         limit = UNREAD
-        unread = self._memory.knowledge.unread_episodes(limit)
+        unread = self.memory.knowledge.unread_episodes(limit)
         if not unread:
             self._nothing_new = generation
             reason = self._trouble or self._obstacle
-            is_waiting = reason and self._memory.jobs.next_at(KINDS) is not None
+            is_waiting = reason and self.memory.jobs.next_at(KINDS) is not None
             self._say("waiting" if is_waiting else "idle", reason)
             return False
         here, away = self._worker.choose_model(local_only=True), self._worker.choose_model(local_only=False)
         if here is None and away is None:
             self._planning = time.monotonic() + AGAIN_SECONDS
-            spent = self._models.day_is_spent
-            why = f"{spent}: models.daily_tokens" if spent else self._models.unable
+            spent = self.models.day_is_spent
+            why = f"{spent}: models.daily_tokens" if spent else self.models.unable
             self._say("waiting", why) if why else self._say("no_model")
             return False
         while True:
@@ -225,23 +221,23 @@ class Enrichment:
             if allowed or len(unread) < limit or limit >= MOST_UNREAD:
                 break
             limit *= 8
-            unread = self._memory.knowledge.unread_episodes(limit)
+            unread = self.memory.knowledge.unread_episodes(limit)
         if not allowed:
             self._planning = time.monotonic() + AGAIN_SECONDS
             self._say("waiting", "The rest may only be read on this machine, and no model here can: pal models")
             return False
         batches = make_batches(allowed, self._choose_batch(here), self._choose_batch(away))[:WAVE]
-        self._writer.write_later(partial(self._enqueue, batches))
+        self.writer.write_later(partial(self._enqueue, batches))
         return True
 
     def _choose_batch(self, model: Guarded | None) -> int:
         """Returns the number of episodes per request; 1 for an ungraded model."""
-        grades = self._models.grades_of(model.name) if model else None
+        grades = self.models.grades_of(model.name) if model else None
         return grades.batch if grades else 1
 
     def _enqueue(self, batches: Sequence[Sequence[int]]) -> None:
-        self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
-        self._memory.jobs.enqueue(Job(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}) for batch in batches)
+        self.memory.jobs.prune(KINDS)  # the memory itself knows what was read
+        self.memory.jobs.enqueue(Job(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}) for batch in batches)
 
     # One job ----------------------------------------------------------------------------------------------
 
@@ -263,7 +259,7 @@ class Enrichment:
             else:
                 self._wait_for_server(job, error)
         except (LocalOnlyError, OverBudgetError) as error:
-            if isinstance(error, OverBudgetError) and not self._models.day_is_spent:
+            if isinstance(error, OverBudgetError) and not self.models.day_is_spent:
                 self._answer_failed(job, error)  # it is too long for the model
             else:
                 self._give_back(job, AGAIN_SECONDS)
@@ -276,7 +272,7 @@ class Enrichment:
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("job %d: %s\n%s", job.id, type(error).__name__, where)
             why = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
-            self._writer.write_later(partial(self._memory.jobs.fail, job.id, why))
+            self.writer.write_later(partial(self.memory.jobs.fail, job.id, why))
 
     # What becomes of a job --------------------------------------------------------------------------------
 
@@ -291,7 +287,7 @@ class Enrichment:
         if lasting:
             self._give_back(job, 0)
         else:
-            self._writer.write_later(partial(self._memory.jobs.fail, job.id, self._trouble))
+            self.writer.write_later(partial(self.memory.jobs.fail, job.id, self._trouble))
 
     def _answer_failed(self, job: Job, error: PalimpsestError) -> None:
         many = job.payload.get("episodes", ())
@@ -302,10 +298,10 @@ class Enrichment:
             if job.kind == EXTRACT:
                 self._worker.mark_unable(self._state.model)
             why = f"{self._state.model}: {error}"
-            self._writer.write_later(partial(self._memory.jobs.give_up, job.id, why))
+            self.writer.write_later(partial(self.memory.jobs.give_up, job.id, why))
 
     def _give_back(self, job: Job, seconds: float) -> None:
-        self._writer.write_later(partial(self._memory.jobs.release, job.id, seconds))
+        self.writer.write_later(partial(self.memory.jobs.release, job.id, seconds))
 
 
 def _name(job: Job, titles: dict[int, Episode]) -> str:

@@ -42,15 +42,15 @@ def find_files(uris: Iterable[str]) -> set[str]:
 
 
 class Erasure:
-    """Forgets folders, and ensures that forgotten text leaves the disk."""
+    """Forgets folders, and ensures that forgotten text leaves the disk. `run_later` is that of the schedule."""
 
-    def __init__(self, memory: Memory, writer: Writer, tasks: Tasks) -> None:
+    def __init__(self, memory: Memory, writer: Writer, tasks: Tasks, run_later: Callable[..., object]) -> None:
         self._memory = memory
         self._writer = writer
         self._tasks = tasks
+        self._run_later = run_later
         self._waiting = threading.Lock()  # locked while a retry is planned
         self._running: dict[str, Future[Forgotten]] = {}  # by the key of the job
-        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     @staticmethod
     def job(folder: str, in_watched: bool = False) -> Job:
@@ -156,13 +156,13 @@ class Erasure:
             future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._begin, job)
+            self._run_later(RETRY_SECONDS, self._begin, job)
         future.set_exception(error)
 
     def _plan(self, seconds: float) -> None:
         """Schedules emptying the log after that many seconds, with retries."""
         if self._waiting.acquire(blocking=False):
-            self.run_later(seconds, self._wipe)
+            self._run_later(seconds, self._wipe)
 
     def _wipe(self) -> None:
         self._waiting.release()

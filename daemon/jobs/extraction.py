@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -42,24 +42,22 @@ class WaitError(Exception):
     """A job cannot be tried now; the message is the reason."""
 
 
+@dataclass
 class ExtractionWorker:
-    """Runs jobs, one at a time. Raises the model's errors, and WaitError if no model may be asked."""
+    """Runs jobs, one at a time. Raises the model's errors, and WaitError if no model may be asked. `stopped` is polled
+    while a model works; `begun` receives the name of each model asked."""
 
-    def __init__(
-        self, memory: Memory, models: Models, writer: Writer, stopped: Callable[[], bool], begun: Callable[[str], None]
-    ) -> None:
-        """`stopped` is polled while a model works; `begun` receives the name of each model asked."""
-        self._memory = memory
-        self._models = models
-        self._writer = writer
-        self._stopped = stopped
-        self._begun = begun
+    memory: Memory
+    models: Models
+    writer: Writer
+    stopped: Callable[[], bool]
+    begun: Callable[[str], None]
 
     def mark_unable(self, model: str) -> None:
         """Records that the model twice gave an unusable reply for a single note."""
-        self._models.unread[model] += 1
-        if self._models.unread[model] == MAX_UNREAD:
-            log.warning(self._models.unable)
+        self.models.unread[model] += 1
+        if self.models.unread[model] == MAX_UNREAD:
+            log.warning(self.models.unable)
 
     def run(self, job: Job) -> None:
         """Runs a job; afterwards it is done, dead, or replaced by others."""
@@ -70,10 +68,10 @@ class ExtractionWorker:
 
     def choose_model(self, *, local_only: bool) -> Guarded | None:
         """Returns the available model for reading, or None."""
-        model = self._models.for_role("extract", local_only=local_only)
-        if model is None or self._models.unread[model.name] >= MAX_UNREAD:
+        model = self.models.for_role("extract", local_only=local_only)
+        if model is None or self.models.unread[model.name] >= MAX_UNREAD:
             return None
-        return None if not model.is_local and self._models.day_is_spent else model
+        return None if not model.is_local and self.models.day_is_spent else model
 
     def _learn_of(self, job: Job, episodes: Sequence[Episode], owner: Sequence[str], reply: Any, model: str) -> None:
         """Stores the facts of the model's reply about the episodes of the request."""
@@ -88,22 +86,22 @@ class ExtractionWorker:
                 bad[episode.id] = why
         log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(episodes) - len(bad), len(episodes),
                  len(dropped))  # fmt: skip
-        self._writer.write_later(
+        self.writer.write_later(
             partial(self._learn, job, {id: extractions[id] for id in extractions if id not in bad}, bad, model)
         )
 
     def _read_episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
         """Returns a job's existing episodes, the ids of those that must stay on this machine, and the owner's names."""
-        with self._memory.store.reading():
-            episodes = self._memory.sources.episodes(job.payload["episodes"], live=True)
+        with self.memory.store.reading():
+            episodes = self.memory.sources.episodes(job.payload["episodes"], live=True)
             here = [episode.id for episode in episodes if episode.source.policy == "local"]
             # mails that tell the name may be local themselves
-            return episodes, here, self._memory.knowledge.owner_names(of_mails=len(here) == len(episodes))
+            return episodes, here, self.memory.knowledge.owner_names(of_mails=len(here) == len(episodes))
 
     def _extract(self, job: Job) -> None:
         episodes, here, owner = self._read_episodes(job)
         if not episodes:  # retired meanwhile
-            self._writer.write_later(partial(self._memory.jobs.finish, job.id))
+            self.writer.write_later(partial(self.memory.jobs.finish, job.id))
         elif 0 < len(here) < len(episodes):  # where text may go has changed since
             self.split(job, [here, [episode.id for episode in episodes if episode.id not in here]])
         else:
@@ -113,10 +111,10 @@ class ExtractionWorker:
 
     def _learn(self, job: Job, extractions: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
         """Stores extractions in the writer's thread; skips deleted episodes."""
-        there = {episode.id for episode in self._memory.sources.episodes([*extractions], live=True)}
+        there = {episode.id for episode in self.memory.sources.episodes([*extractions], live=True)}
         alive = {id: extractions[id] for id in extractions if id in there}
-        undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
-        unfinished = self._memory.jobs.list_unfinished((DECIDE,)) if undecided else []
+        undecided = self.memory.knowledge.assert_facts(alive, model).undecided if alive else ()
+        unfinished = self.memory.jobs.list_unfinished((DECIDE,)) if undecided else []
         waiting = [
             row
             for row in unfinished
@@ -127,21 +125,21 @@ class ExtractionWorker:
         latest = min((row.not_before for row in waiting), default=now_ms() + int(1000 * GATHER_SECONDS))
         then = [_make_job(DECIDE, part, AFTER_READING, latest if len(part) < GATHER_PAIRS else 0) for part in parts]
         if extractions:
-            self._models.unread[model] = 0
+            self.models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
             self.mark_unable(model)
-            self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
+            self.memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
-            self._memory.jobs.finish(job.id, then + [_make_job(EXTRACT, [id], job.priority) for id in bad])
+            self.memory.jobs.finish(job.id, then + [_make_job(EXTRACT, [id], job.priority) for id in bad])
         for row in waiting:  # the new jobs have its pairs
-            self._memory.jobs.finish(row.id)
+            self.memory.jobs.finish(row.id)
 
     def _decide(self, job: Job) -> None:
-        pairs = self._memory.knowledge.pairs(job.payload["pairs"])
+        pairs = self.memory.knowledge.pairs(job.payload["pairs"])
         free = self._select_free(pairs)
         bound = [pair for pair in pairs if pair not in free]
         if not pairs:
-            self._writer.write_later(partial(self._memory.jobs.finish, job.id))
+            self.writer.write_later(partial(self.memory.jobs.finish, job.id))
         elif free and bound:
             self.split(job, [[[old.id, new.id] for old, new in part] for part in (free, bound)])
         else:
@@ -151,20 +149,20 @@ class ExtractionWorker:
             verdicts = decisions.parse_decisions(reply, pairs)
             if not verdicts and not decisions.is_empty(reply):
                 raise MalformedOutputError("The model decided none of the pairs it was asked about.")
-            self._writer.write_later(partial(self._apply_verdicts, job, verdicts, model.name))
+            self.writer.write_later(partial(self._apply_verdicts, job, verdicts, model.name))
 
     def _apply_verdicts(self, job: Job, verdicts: list[Decision], model: str) -> None:
-        revisions = self._memory.knowledge.apply_decisions(verdicts, model)
+        revisions = self.memory.knowledge.apply_decisions(verdicts, model)
         log.info("job %d: %d decisions, %d revisions", job.id, len(verdicts), len(revisions))
-        self._memory.jobs.finish(job.id)
+        self.memory.jobs.finish(job.id)
 
     def _select_free(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Returns the pairs that may leave this machine: neither fact, nor the day on which another fact replaced one,
         comes from a source whose text stays here."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
-        with self._memory.store.reading():
-            known = [*shown.values(), *self._memory.knowledge.facts_by_id(sorted(after))]
+        with self.memory.store.reading():
+            known = [*shown.values(), *self.memory.knowledge.facts_by_id(sorted(after))]
             free = self._select_free_facts(known)
         return [
             pair
@@ -175,7 +173,7 @@ class ExtractionWorker:
     def _select_free_facts(self, known: Sequence[Fact]) -> set[int]:
         """Returns the facts that may leave this machine: neither their text nor the name of an object comes from a
         source whose text stays here."""
-        there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
+        there = self.memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
         texts = {
             episode.id: Quotable.from_text(f"{episode.title}\n{episode.text}\n{episode.speaker or ''}")
             for episode in there
@@ -191,10 +189,10 @@ class ExtractionWorker:
     def _choose_model(self, request: LlmRequest) -> Guarded:
         model = self.choose_model(local_only=request.local_only)
         if model is None:
-            if not request.local_only and (spent := self._models.day_is_spent):
+            if not request.local_only and (spent := self.models.day_is_spent):
                 raise WaitError(f"{spent}: models.daily_tokens")
-            if self._models.unable:
-                raise WaitError(self._models.unable)
+            if self.models.unable:
+                raise WaitError(self.models.unable)
             where = "on this machine " if request.local_only else ""
             raise WaitError(f"No model {where}can read now: pal models")
         return model
@@ -203,16 +201,16 @@ class ExtractionWorker:
         is_local = model.is_local
 
         def cancelled() -> bool:
-            busy = is_local and self._models.is_answering(model.name)  # a person waits, and it does one thing at a time
-            return busy or self._stopped()
+            busy = is_local and self.models.is_answering(model.name)  # a person waits, and it does one thing at a time
+            return busy or self.stopped()
 
-        self._begun(model.name)
+        self.begun(model.name)
         return complete_json(model, replace(request, cancelled=cancelled))
 
     def split(self, job: Job, parts: Sequence[Sequence[Any]]) -> None:
         """Replaces a job by one job per part."""
         then = [_make_job(job.kind, part, job.priority) for part in parts]
-        self._writer.write_later(partial(self._memory.jobs.finish, job.id, then))
+        self.writer.write_later(partial(self.memory.jobs.finish, job.id, then))
 
 
 def _make_job(kind: str, parts: Sequence[Any], priority: int, not_before: int = 0) -> Job:

@@ -18,13 +18,13 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
-from daemon.jobs.schedule import Runs, on_battery
+from daemon.jobs.schedule import Runs, on_battery, read_clock
 from daemon.jobs.workers import Writer, try_lock
 from memory import Memory
 from memory.time.timestamps import from_ms
@@ -37,33 +37,26 @@ DRAFT_MS = 3_600_000  # earlier text of a note that was in it for a shorter time
 PAUSE_SECONDS = 0.2  # between two checks for running questions
 
 
+@dataclass
 class NightlyJob:
-    """Runs the nightly work in the thread that checks whether it is due, until `close`."""
+    """Runs the nightly work in the thread that checks whether it is due, until `close`. `asking` returns whether
+    somebody waits for an answer."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        writer: Writer,
-        settings: NightSettings,
-        *,
-        retention: RetentionSettings | None = None,
-        asking: Callable[[], bool] = lambda: False,
-        battery: Callable[[], bool | None] = on_battery,
-        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
-    ) -> None:
-        """`asking` returns whether somebody waits for an answer."""
-        self._memory = memory
-        self._writer = writer
-        self._settings = settings
-        self._retention = retention or RetentionSettings()
-        self._battery = battery
-        self._runs = Runs(memory, writer.write, settings.hour, clock)
-        self.asking = asking
+    memory: Memory
+    writer: Writer
+    settings: NightSettings
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    asking: Callable[[], bool] = lambda: False
+    battery: Callable[[], bool | None] = on_battery
+    clock: Callable[[], datetime] = read_clock
+
+    def __post_init__(self) -> None:
+        self._runs = Runs(self.memory, self.writer.write, self.settings.hour, self.clock)
         self._closing = threading.Event()
         self._one_at_a_time = threading.Lock()  # a night
         self._ordering = threading.Lock()  # what of it a person may want as well
         self._training = threading.Lock()
-        self._state = "idle" if settings.enabled else "off"
+        self._state = "idle" if self.settings.enabled else "off"
 
     def close(self, timeout: float) -> bool:
         """Stops after the current unit, and cancels training. Returns False after `timeout`."""
@@ -76,9 +69,9 @@ class NightlyJob:
 
     def run_if_due(self) -> bool:
         """Runs the nightly work if it is due; returns whether it ran completely."""
-        if self._closing.is_set() or not self._settings.enabled or not self._runs.is_due(NIGHT):
+        if self._closing.is_set() or not self.settings.enabled or not self._runs.is_due(NIGHT):
             return False
-        if not self._settings.on_battery and self._battery():
+        if not self.settings.on_battery and self.battery():
             self._state = "battery"
             return False
         with self._one_at_a_time:
@@ -102,8 +95,8 @@ class NightlyJob:
     def consolidate(self) -> wire.ConsolidationReport:
         """Consolidates now, on a person's request."""
         with self._ordering:
-            report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
-            self._memory.forgetting.clear_unused(self._writer.write)
+            report = self.memory.maintenance.consolidate(write=self.writer.write, cancelled=self._closing.is_set)
+            self.memory.forgetting.clear_unused(self.writer.write)
         log.info("put in order: %s", asdict(report))
         return report
 
@@ -111,8 +104,8 @@ class NightlyJob:
         """Trains the ranker on earlier questions, publishes progress, and returns the result. Writes after everything a
         person waits for. ConflictError if a run is in progress."""
         with try_lock(self._training, "Training is already running. Try again later: pal train"):
-            return self._memory.maintenance.train_ranker(
-                write=self._writer.write_later,
+            return self.memory.maintenance.train_ranker(
+                write=self.writer.write_later,
                 progress=lambda *progress: tell(wire.Progress(*progress)),
                 cancelled=self._closing.is_set,
             )
@@ -121,22 +114,22 @@ class NightlyJob:
         """Removes the ranker in use; returns the one in use now: "earlier" or "none", "" without one before.
         ConflictError during a run."""
         with try_lock(self._training, "Training is running. Try again when it is done."):
-            undone = self._writer.write(self._memory.maintenance.revert_ranker)
+            undone = self.writer.write(self.memory.maintenance.revert_ranker)
         return "" if undone is None else "none" if undone[1] is None else "earlier"
 
     def state(self) -> wire.Night:
         """Returns whether nights are enabled, and the result of the last one."""
         last = self._runs.read_last(NIGHT)
         if not last:
-            return wire.Night(self._state, self._settings.hour)
+            return wire.Night(self._state, self.settings.hour)
         names = [field.name for field in fields(wire.Night)[3:]]
         counts = {name: last[name] for name in names if name in last}
-        return wire.Night(self._state, self._settings.hour, from_ms(last["t"]), **counts)
+        return wire.Night(self._state, self.settings.hour, from_ms(last["t"]), **counts)
 
     def _run_night(self) -> bool:
         began = time.monotonic()
         with self._ordering:
-            report = self._memory.maintenance.consolidate(write=self._write, cancelled=self._is_stopped)
+            report = self.memory.maintenance.consolidate(write=self._write, cancelled=self._is_stopped)
         if report.stopped:
             return False
         erased = self._erase(self._runs.read_last(NIGHT).get("t", 0))
@@ -148,7 +141,7 @@ class NightlyJob:
     def _erase(self, last: int) -> dict[str, int]:
         """Erases what the settings `retention.*` do not keep; returns counts. `last`: the previous night, ms UTC, 0 if
         none."""
-        forgetting, write, keep, thinned = self._memory.forgetting, self._write, self._retention.questions, 0
+        forgetting, write, keep, thinned = self.memory.forgetting, self._write, self.retention.questions, 0
         if keep:  # those since the last night are still to be counted
             thinned = forgetting.thin_out_questions(keep, last, write)
         erased = self._expire(last)
@@ -159,7 +152,7 @@ class NightlyJob:
         """Erases expired retired text; returns the number of passages."""
         from memory.services.forgetting import Expiry
 
-        now, settings = self._runs.clock(), self._retention
+        now, settings = self._runs.clock(), self.retention
         if not last or not timedelta() <= now - datetime.fromtimestamp(last / 1000).astimezone() <= LONG:
             return 0
 
@@ -169,13 +162,13 @@ class NightlyJob:
 
         deleted, edited = before(days=settings.deleted_days), before(days=settings.edited_days)
         expiry = Expiry(deleted, edited, before(hours=1), DRAFT_MS)
-        return self._memory.forgetting.expire(expiry, self._write).episodes
+        return self.memory.forgetting.expire(expiry, self._write).episodes
 
     def _write(self, unit: Callable[[], Any]) -> Any:
         """Runs a unit in the writer's thread, after everything a person waits for."""
         if self._is_stopped():
             raise CancelledError
-        return self._writer.write_later(unit)
+        return self.writer.write_later(unit)
 
     def _is_stopped(self) -> bool:
         """Whether the daemon stops; called between units, and blocks while questions run."""

@@ -62,7 +62,7 @@ class Schedule:
         self._scheduler = BackgroundScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
-        now = datetime.now().astimezone()
+        now = read_clock()
         for name, (run, seconds, first_s, jitter_s) in self._jobs.items():
             self._scheduler.add_job(
                 partial(_run, name, run), "interval", id=name, name=name, seconds=seconds,
@@ -77,13 +77,17 @@ class Schedule:
         if self._scheduler is None:
             self._later.append((seconds, call, args))
             return
-        later = datetime.now().astimezone() + timedelta(seconds=seconds)
+        later = read_clock() + timedelta(seconds=seconds)
         self._scheduler.add_job(call, "date", run_date=later, args=args)
 
     def close(self) -> None:
         """Starts no more jobs, without waiting for running ones."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
+
+
+def read_clock() -> datetime:
+    return datetime.now().astimezone()
 
 
 class Runs:

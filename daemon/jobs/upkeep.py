@@ -11,12 +11,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from daemon import wire
 from daemon.config.settings import UpkeepSettings
-from daemon.jobs.schedule import Runs
+from daemon.jobs.schedule import Runs, read_clock
 from daemon.jobs.workers import Writer
 from daemon.paths import REPLACED, private_folder
 from memory import Memory
@@ -31,26 +32,20 @@ BACKUP, CHECK, SCRUB, TRIAL = "backup", "check", "scrub", "trial"
 LATE_DAYS = 2  # overdue backup from which a person is warned
 
 
+@dataclass
 class BackupJob:
-    """Makes backups, tries them and checks the memory, one at a time."""
+    """Makes backups, tries them and checks the memory, one at a time. `folder` takes the backups; `publish` gets a
+    Notice about problems."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        writer: Writer,
-        settings: UpkeepSettings,
-        folder: Path,
-        publish: Callable[[wire.Event], None],
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
-    ) -> None:
-        """`folder` takes the backups; `publish` gets a Notice about problems."""
-        self._memory = memory
-        self._writer = writer
-        self._settings = settings
-        self._folder = folder
-        self._publish = publish
-        self._runs = Runs(memory, writer.write, settings.hour, clock)
+    memory: Memory
+    writer: Writer
+    settings: UpkeepSettings
+    folder: Path
+    publish: Callable[[wire.Event], None]
+    clock: Callable[[], datetime] = read_clock
+
+    def __post_init__(self) -> None:
+        self._runs = Runs(self.memory, self.writer.write, self.settings.hour, self.clock)
         self._one_at_a_time = threading.Lock()
         self._backup_problem = ""
 
@@ -59,24 +54,24 @@ class BackupJob:
         whether it made one."""
         self.scrub()  # a memory that is already damaged is no reason to delete an older backup
         with self._one_at_a_time:
-            if not self._runs.is_due(BACKUP, self._settings.backup_days):
+            if not self._runs.is_due(BACKUP, self.settings.backup_days):
                 return False
-            contents, last = self._memory.maintenance.sum_checksums(), self._runs.read_last(BACKUP)
+            contents, last = self.memory.maintenance.sum_checksums(), self._runs.read_last(BACKUP)
             if last.get("contents") == contents and self._list_scheduled():
                 self._runs.note(BACKUP, last)
                 return False
             began = time.monotonic()
-            to = self._folder / f"{PREFIX}{self._runs.clock():{STAMP}}.db"
+            to = self.folder / f"{PREFIX}{self._runs.clock():{STAMP}}.db"
             try:
-                private_folder(self._folder)
-                size = self._memory.maintenance.backup(to)
+                private_folder(self.folder)
+                size = self.memory.maintenance.backup(to)
                 if not self._is_damaged():
                     self._rotate()
             except (PalimpsestError, OSError) as error:
                 self._runs.give_up(BACKUP)
                 self._backup_problem = str(error)
                 log.error("the scheduled backup failed: %s", type(error).__name__)
-                self._publish(wire.Notice("error", f"The scheduled backup failed: {error} Do it now: pal backup"))
+                self.publish(wire.Notice("error", f"The scheduled backup failed: {error} Do it now: pal backup"))
                 return False
             self._backup_problem = ""
             self._runs.note(BACKUP, {"bytes": size, "contents": contents})
@@ -87,26 +82,26 @@ class BackupJob:
         """Restores the newest backup into a temporary place, if due; returns whether it did."""
         with self._one_at_a_time:
             backup = next(iter(self._list_backups()), None)
-            if backup is None or not self._runs.is_due(TRIAL, self._settings.trial_days):
+            if backup is None or not self._runs.is_due(TRIAL, self.settings.trial_days):
                 return False
             problem = ""
             try:
-                self._memory.maintenance.rehearse(backup)
+                self.memory.maintenance.rehearse(backup)
             except (PalimpsestError, OSError) as error:
                 problem = str(error)
                 log.error("a backup could not be restored on trial: %s", type(error).__name__)
                 text = f"The backup {backup} could not be restored on trial: {problem} Make another one: pal backup"
-                self._publish(wire.Notice("error", text))
+                self.publish(wire.Notice("error", text))
             self._runs.note(TRIAL, {"problem": problem})
             return True
 
     def scrub(self) -> bool:
         """Verifies the checksums of a part of all rows, another part every night, if due; returns whether it did."""
-        nights = self._settings.scrub_nights
+        nights = self.settings.scrub_nights
         with self._one_at_a_time:
             if not nights or not self._runs.is_due(SCRUB, 1):
                 return False
-            damage = self._memory.maintenance.scrub(self._runs.clock().toordinal() % nights, nights)
+            damage = self.memory.maintenance.scrub(self._runs.clock().toordinal() % nights, nights)
             before = self._runs.read_last(SCRUB)
             last = max(len(damage), before.get("damage", 0)) if self._is_damaged() else len(damage)
             self._runs.note(SCRUB, {"damage": last})
@@ -116,9 +111,9 @@ class BackupJob:
     def check(self) -> bool:
         """Checks for damage if due; returns whether it did."""
         with self._one_at_a_time:
-            if not self._runs.is_due(CHECK, self._settings.check_days):
+            if not self._runs.is_due(CHECK, self.settings.check_days):
                 return False
-            problems = self._memory.maintenance.check(quick=True).problems
+            problems = self.memory.maintenance.check(quick=True).problems
             # Not the sentences, which may contain text that is forgotten later.
             self._runs.note(CHECK, {"problems": len(problems)})
             if not problems:
@@ -134,12 +129,12 @@ class BackupJob:
         if backed_up and self._list_scheduled():
             last = from_ms(backed_up["t"])
         return wire.BackupState(
-            hour=self._settings.hour,
-            backup_days=self._settings.backup_days,
+            hour=self.settings.hour,
+            backup_days=self.settings.backup_days,
             backup_at=last,
             backups=len(self._list_scheduled()),
             backup_problem=self._backup_problem,
-            check_days=self._settings.check_days,
+            check_days=self.settings.check_days,
             check_at=from_ms(checked["t"]) if checked else None,
             problems=checked.get("problems", 0) + self._runs.read_last(SCRUB).get("damage", 0),
             trial_at=from_ms(tried["t"]) if tried else None,
@@ -149,8 +144,8 @@ class BackupJob:
 
     def _list_warnings(self, last: datetime | None) -> Iterator[str]:
         """Yields warnings about backups, each with the command that fixes it."""
-        now, days = self._runs.clock(), self._settings.backup_days
-        began = self._memory.maintenance.first_read()
+        now, days = self._runs.clock(), self.settings.backup_days
+        began = self.memory.maintenance.first_read()
         if self._backup_problem:
             yield f"The scheduled backup failed: {self._backup_problem} To make one now: pal backup"
         elif last is None and began and now - from_ms(began) > timedelta(days=LATE_DAYS):
@@ -170,10 +165,10 @@ class BackupJob:
     def _tell(self, problems: tuple[str, ...]) -> None:
         if problems:
             log.error("the memory has %d problems", len(problems))
-            self._publish(wire.Notice("error", f"The memory is damaged: {problems[0]} All of them: pal check"))
+            self.publish(wire.Notice("error", f"The memory is damaged: {problems[0]} All of them: pal check"))
 
     def _rotate(self) -> None:
-        settings = self._settings
+        settings = self.settings
         backups = {path: _find_time(path) for path in self._list_scheduled()}
         for old in backups.keys() - choose_kept(
             backups, settings.backups_kept, settings.backups_weekly, settings.backups_monthly
@@ -183,11 +178,11 @@ class BackupJob:
 
     def _list_scheduled(self) -> list[Path]:
         """Lists the scheduled backups, oldest first."""
-        return sorted(self._folder.glob(f"{PREFIX}*.db"))
+        return sorted(self.folder.glob(f"{PREFIX}*.db"))
 
     def _list_backups(self) -> list[Path]:
         """Lists all backups in the folder, newest first."""
-        backups = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
+        backups = [path for path in self.folder.glob("*.db") if not path.name.startswith(REPLACED)]
         return sorted(backups, key=_find_time, reverse=True)
 
 

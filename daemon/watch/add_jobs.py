@@ -32,13 +32,13 @@ KEPT = 7 * 24 * 3600 * 1000  # ms for which a done job is kept
 
 
 class AddJobs:
-    """The jobs of `pal add`."""
+    """The jobs of `pal add`. `keep_named` gets the paths that a person names, which may lie in watched folders."""
 
-    def __init__(self, ingest: Ingest) -> None:
+    def __init__(self, ingest: Ingest, keep_named: Callable[[Iterable[Path]], None]) -> None:
         self._ingest = ingest
+        self._keep_named = keep_named
         self._memory = ingest.memory
         self._writer = ingest.writer
-        self.keep_named: Callable[[Iterable[Path]], None] = lambda paths: None  # for paths in watched folders
         self._boot = uuid.uuid4().hex
         self._has_resumed = False
         self._held_up: list[Callable[[], None]] = []  # until the disk has room
@@ -107,7 +107,7 @@ class AddJobs:
             job = Job(KIND, key, {"paths": [*named], "policies": named, "again": again})
             return self._memory.jobs.begin(job, self._boot)
 
-        self.keep_named(policies)
+        self._keep_named(policies)
         self._submit(self._writer.write(enqueue), policies, tell, again)
 
     def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None], again: bool) -> None:

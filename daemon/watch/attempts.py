@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from daemon.jobs.workers import Writer
 from daemon.paths import private_folder
@@ -40,16 +39,6 @@ SAFE_MODE = (
 )
 
 
-class FailedFile(NamedTuple):
-    """A file that could not be read. `reason` is None while it is tried again."""
-
-    attempts: int
-    reason: str | None
-    size: int
-    mtime_ns: int
-    at: float  # seconds since the epoch
-
-
 class Attempts:
     """The attempts by uri. Used by the task thread only, except `retry`."""
 
@@ -59,7 +48,7 @@ class Attempts:
         self._writer = writer
         self._path = notes
         self._begun: dict[str, None] = {}
-        self._failed: dict[str, FailedFile] = {}
+        self._failed: dict[str, Job] = {}  # as they are stored; a dead one is set aside
         self._interrupted: set[str] = set()  # files that an earlier daemon was reading when it died
         self._file: int | None = None
         self._crashes = notes.with_name("crashes")
@@ -71,10 +60,11 @@ class Attempts:
         """Loads the counts, and notes the crash of an earlier daemon. Call before reading."""
         with self._recovering:
             if self._file is None:
-                self._load()
-                self._recover()
+                jobs = self._memory.jobs
+                self._failed = {job.key: job for job in (*jobs.list_unfinished([KIND]), *jobs.given_up([KIND], -1))}
+                self._read_notes()
 
-    def _recover(self) -> None:
+    def _read_notes(self) -> None:
         private_folder(self._path.parent)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with open(self._file, encoding="utf-8", errors="replace", newline="", closefd=False) as stream:
@@ -115,12 +105,13 @@ class Attempts:
         """Returns the reason not to try a file; None if it changed, is to be read `again`, was set aside a day ago, or
         has not failed."""
         failed = self._failed.get(uri)
-        if failed is None or failed.reason is None:
+        if failed is None or failed.state != "dead":
             return None
-        if again or (failed.size, failed.mtime_ns) != (size, mtime_ns) or time.time() - failed.at > ASIDE_SECONDS:
+        size_before, mtime_before, at = (failed.payload.get(name, 0) for name in ("size", "mtime_ns", "at"))
+        if again or (size_before, mtime_before) != (size, mtime_ns) or time.time() - at > ASIDE_SECONDS:
             self.forgive([uri])
             return None
-        return f"{SET_ASIDE} {failed.attempts} tries: {failed.reason}{AGAIN}"
+        return f"{SET_ASIDE} {failed.attempts} tries: {failed.last_error}{AGAIN}"
 
     def is_doubted(self, uri: str) -> bool:
         """Whether reading the file failed or was interrupted before: it is read alone."""
@@ -145,12 +136,11 @@ class Attempts:
     def fail(self, uri: str, size: int, mtime_ns: int, reason: str) -> str | None:
         """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
-        now = time.time()
-        job = Job(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
+        job = Job(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": time.time()})
         attempts = self._writer.write(partial(self._memory.jobs.count_attempt, job, reason, TRIES))
-        why = reason if attempts >= TRIES else None
-        self._failed[uri] = FailedFile(attempts, why, size, mtime_ns, now)
-        return f"{SET_ASIDE} {attempts} tries: {why}{AGAIN}" if why else None
+        is_aside = attempts >= TRIES
+        self._failed[uri] = job._replace(attempts=attempts, state="dead" if is_aside else "queued", last_error=reason)
+        return f"{SET_ASIDE} {attempts} tries: {reason}{AGAIN}" if is_aside else None
 
     def forgive(self, uris: Iterable[str]) -> None:
         """Clears the attempts of these files."""
@@ -164,10 +154,3 @@ class Attempts:
         uris = [job.key for job in dead]
         self.forgive(uris)
         return [path for path in map(Path, uris) if path.is_file()]
-
-    def _load(self) -> None:
-        jobs = self._memory.jobs
-        for job in (*jobs.list_unfinished([KIND]), *jobs.given_up([KIND], -1)):
-            reason = job.last_error if job.state == "dead" else None
-            size, mtime_ns, at = (job.payload.get(name, 0) for name in ("size", "mtime_ns", "at"))
-            self._failed[job.key] = FailedFile(job.attempts, reason, size, mtime_ns, at)

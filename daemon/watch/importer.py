@@ -81,19 +81,6 @@ class Batch:
         )
 
 
-@dataclass(frozen=True)
-class ImporterParts:
-    """What an importer needs. `tell` is called after each batch."""
-
-    memory: Memory
-    plugins: Plugins
-    readers: Readers
-    attempts: Attempts
-    writer: Writer
-    publish: Callable[[wire.Event], None]
-    tell: Callable[[Task], None]
-
-
 @dataclass
 class _Opened:
     """A checked file: it is being read (`file`, open until `closing` is closed), failed (`error`), or is unchanged.
@@ -109,33 +96,38 @@ class _Opened:
     error: Exception | None = None
 
 
+@dataclass
 class FileImporter:
-    """Imports the files of one scan; each `next` of `run` is one batch."""
+    """Imports the files of one scan; each `next` of `run` is one batch, after which `tell` is called. `over`: the skips
+    of files that no longer exist."""
 
-    def __init__(
-        self, parts: ImporterParts, disk: Scan, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
-    ) -> None:
-        """`over`: the skips of files that no longer exist."""
-        self._parts = parts
-        self._memory = parts.memory
-        self._attempts = parts.attempts
-        self._disk = disk
-        self._known = known
-        self._skipped = skipped
-        self._task = task
+    memory: Memory
+    plugins: Plugins
+    readers: Readers
+    attempts: Attempts
+    writer: Writer
+    publish: Callable[[wire.Event], None]
+    tell: Callable[[Task], None]
+    disk: Scan
+    known: Sources
+    skipped: Mapping[str, str]
+    task: Task
+    over: list[str]
+
+    def __post_init__(self) -> None:
         self._begun: set[str] = set()
         self._pieces: dict[str, tuple[int, int]] = {}  # of incomplete documents: changed and all passages so far
         self._folders = CopiedFolders()
-        self._ahead = parts.readers.read_ahead()
+        self._ahead = self.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
-        same = disk.same.total()
-        files = len(disk.unread) + same
-        self._batch = Batch(unread=dict(disk.unread), readable=over, files=files, unchanged=same)
+        same = self.disk.same.total()
+        files = len(self.disk.unread) + same
+        self._batch = Batch(unread=dict(self.disk.unread), readable=self.over, files=files, unchanged=same)
 
     def run(self) -> Iterator[None]:
         try:
-            for uri, file in self._disk.files.items():
-                is_doubted = self._attempts.is_doubted(uri)
+            for uri, file in self.disk.files.items():
+                is_doubted = self.attempts.is_doubted(uri)
                 is_alone = is_doubted or file.size > AHEAD_BYTES
                 if is_alone:
                     yield from self._take_opened(0)
@@ -154,13 +146,13 @@ class FileImporter:
             for opened in self._opened:
                 with suppress(Unreadable):
                     opened.closing.close()
-            self._attempts.end(self._begun)
+            self.attempts.end(self._begun)
 
     def _take_opened(self, remaining: int) -> Iterator[None]:
         """Takes the results of the first open files until `remaining` are left."""
         while len(self._opened) > remaining:
             opened = self._opened.popleft()
-            self._task.label = opened.uri
+            self.task.label = opened.uri
             yield from self._take(opened)
             if self._batch.is_full:
                 self._write()
@@ -189,14 +181,14 @@ class FileImporter:
             if str(error) in (FORGOTTEN, SAME_AS_FORGOTTEN):  # its statements no longer count
                 self._batch.gone += [source.uri for source in sources]
         self._batch.read.append(uri)
-        reason = self._skipped.get(uri, "")
+        reason = self.skipped.get(uri, "")
         is_partly_read = opened.file is None and reason.startswith((LEFT_OUT, BROKEN_OFF, IN_PART))
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 
     def _open(self, uri: str, file: Found) -> _Opened:
         """Checks a file, and passes it to the parser if it changed."""
-        opened = _Opened(uri, file, self._known.get(uri, []))
+        opened = _Opened(uri, file, self.known.get(uri, []))
         try:
             self._hand_over(opened)
         except Unreadable as error:
@@ -204,15 +196,15 @@ class FileImporter:
         return opened
 
     def _hand_over(self, opened: _Opened) -> None:
-        uri, met, sources, disk = opened.uri, opened.entry, opened.there, self._disk
-        parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in sources)
+        uri, met, sources, disk = opened.uri, opened.entry, opened.there, self.disk
+        parts = disk.again and any(s.sha256 and self.memory.sources.is_forgotten(s.sha256) for s in sources)
         seen = disk.targets[uri].path == met.path  # an event occurred, perhaps without a change of size and time
         as_it_was = all((s.size, s.mtime_ns) == (met.size, met.mtime_ns) for s in sources)
         if sources and as_it_was and not (seen or parts):
             return
-        if refusal := self._attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
+        if refusal := self.attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
             raise Unreadable(refusal)
-        reader = self._parts.plugins.reader_for(met.path, met.size)
+        reader = self.plugins.reader_for(met.path, met.size)
         with ExitStack() as closing:
             root = disk.targets[uri].ignore.root
             file, status = closing.enter_context(files.open_whole(met.path, reader.max_bytes, root))
@@ -231,14 +223,14 @@ class FileImporter:
     def _find_forgotten(self, digest: str, sources: list[Source]) -> str:
         """Returns the hash of a file with forgotten content that is read again, "" for other files; Unreadable if it
         must not be read. A file that was read before its content was forgotten elsewhere stays."""
-        if any(source.sha256 is None for source in sources) or not self._memory.sources.is_forgotten(digest):
+        if any(source.sha256 is None for source in sources) or not self.memory.sources.is_forgotten(digest):
             return ""
-        if not self._disk.again:
-            raise Unreadable(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
+        if not self.disk.again:
+            raise Unreadable(FORGOTTEN if self.disk.forgotten_moved else SAME_AS_FORGOTTEN)
         return digest
 
     def _begin(self, uri: str) -> None:
-        self._attempts.begin(uri)
+        self.attempts.begin(uri)
         self._begun.add(uri)
 
     def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
@@ -248,16 +240,16 @@ class FileImporter:
             try:
                 return read()
             except ReaderDiedError as error:
-                if refusal := self._attempts.fail(opened.uri, met.size, met.mtime_ns, str(error)):
+                if refusal := self.attempts.fail(opened.uri, met.size, met.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
             self._begin(opened.uri)
-            read = partial(self._parts.readers.read, file)
+            read = partial(self.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
         """Adds the contents of a file to the batch; a large one gets its own batches."""
         uri, met, stored = opened.uri, opened.entry, opened.there
         policies = {source.uri: source.policy for source in stored}
-        target, path = self._disk.targets[uri], met.path
+        target, path = self.disk.targets[uri], met.path
         location = path.name if target.root == path else path.relative_to(target.root).as_posix()
 
         def add_location(draft: DocumentDraft) -> DocumentDraft:
@@ -271,7 +263,7 @@ class FileImporter:
             else:
                 yield from self._keep_large(drafts, contents.comes_in_parts or len(contents.uris) > 1)
         except ReaderDiedError as error:
-            refusal = self._attempts.fail(uri, met.size, met.mtime_ns, str(error))
+            refusal = self.attempts.fail(uri, met.size, met.mtime_ns, str(error))
             raise Unreadable(refusal or f"{error}; trying again") from error
         self._batch.unread |= contents.unread
         if contents.left_out:
@@ -280,7 +272,7 @@ class FileImporter:
         stamp = met.size, met.mtime_ns
         self._batch.stamps += [(source, *stamp) for source in same if (source.size, source.mtime_ns) != stamp]
         self._batch.unchanged += len(same)
-        self._batch.readable += [skip for skip in self._skipped if skip.startswith(f"{uri}#")]
+        self._batch.readable += [skip for skip in self.skipped if skip.startswith(f"{uri}#")]
         if not contents.left_out.startswith(BROKEN_OFF):
             current = contents.uris | contents.same | contents.unread.keys()
             self._batch.gone += {source.uri for source in stored} - current
@@ -288,13 +280,13 @@ class FileImporter:
     def _choose(self, opened: _Opened, contents: FileDrafts) -> Iterator[DocumentDraft]:
         """Yields the pieces of a file, without forgotten documents of a streamed file."""
         assert opened.file is not None
-        sources, uris = self._memory.sources, {source.uri for source in opened.there}
+        sources, uris = self.memory.sources, {source.uri for source in opened.there}
         for draft in contents.pieces():
             digest = draft.document.sha256 or ""
             is_told_apart = opened.file.reader.stream is not None and draft.document.uri not in uris
             if not is_told_apart or not sources.is_forgotten(digest):
                 yield draft
-            elif self._disk.again:
+            elif self.disk.again:
                 self._batch.again.append(digest)
                 yield draft
 
@@ -317,10 +309,10 @@ class FileImporter:
 
     def _write(self) -> None:
         """Writes the batch, then updates the task and publishes the changes."""
-        batch, self._batch, task = self._batch, Batch(), self._task
+        batch, self._batch, task = self._batch, Batch(), self.task
         prepared = self._prepare(batch)
-        written = self._parts.writer.write_later(lambda: self._write_unit(batch, prepared))
-        before = {source.uri for sources in self._known.values() for source in sources} if batch.drafts else set()
+        written = self.writer.write_later(lambda: self._write_unit(batch, prepared))
+        before = {source.uri for sources in self.known.values() for source in sources} if batch.drafts else set()
         for draft, receipt in written:
             uri = draft.document.uri
             task.episodes += receipt.added
@@ -331,30 +323,30 @@ class FileImporter:
             elif changed:
                 task.sources += 1
                 change = "changed" if uri in before else "added"
-                self._parts.publish(wire.SourceChanged(uri, change, passages))
+                self.publish(wire.SourceChanged(uri, change, passages))
             else:
                 task.unchanged += 1
         for uri in batch.gone:
-            self._parts.publish(wire.SourceChanged(uri, "removed"))
+            self.publish(wire.SourceChanged(uri, "removed"))
         for uri, reason in batch.unread.items():
             event = wire.Skipped(uri, reason, datetime.now(UTC))
             task.tell(event)
-            if self._skipped.get(uri) != reason:
-                self._parts.publish(event)
+            if self.skipped.get(uri) != reason:
+                self.publish(event)
         task.done += batch.files
         task.unchanged += batch.unchanged
         task.skipped += len(batch.unread)
         task.removed += len(batch.gone)
-        self._parts.tell(task)
-        self._attempts.end(batch.read)
+        self.tell(task)
+        self.attempts.end(batch.read)
         self._begun.difference_update(batch.read)
         if batch.drafts:
-            self._attempts.settle()
+            self.attempts.settle()
 
     def _prepare(self, batch: Batch) -> PreparedBatch | None:
         """Embeds the documents in this thread: a model may take seconds, while others want to write."""
         try:
-            return self._memory.ingest.embed_drafts(batch.drafts)
+            return self.memory.ingest.embed_drafts(batch.drafts)
         except STORE_TROUBLE:
             raise
         except Exception:  # writing one by one finds the document
@@ -364,10 +356,10 @@ class FileImporter:
         """Writes a batch in the writer thread. Documents that fail go to its `unread`."""
         written: list[tuple[DocumentDraft, Receipt]] = []
         if batch.again:
-            self._memory.sources.read_again(batch.again)
+            self.memory.sources.read_again(batch.again)
         try:
-            prepared = prepared or self._memory.ingest.embed_drafts(batch.drafts)
-            written = list(zip(batch.drafts, self._memory.ingest.remember_many(prepared), strict=True))
+            prepared = prepared or self.memory.ingest.embed_drafts(batch.drafts)
+            written = list(zip(batch.drafts, self.memory.ingest.remember_many(prepared), strict=True))
         except STORE_TROUBLE:
             raise
         except Exception as error:
@@ -375,17 +367,17 @@ class FileImporter:
             for draft in batch.drafts:
                 self._write_alone(draft, batch, written)
         for uri in batch.gone:
-            self._memory.ingest.retire(uri)
+            self.memory.ingest.retire(uri)
         over = [uri for uri in batch.readable if uri not in batch.unread]
-        fresh = {uri: reason for uri, reason in batch.unread.items() if self._skipped.get(uri) != reason}
+        fresh = {uri: reason for uri, reason in batch.unread.items() if self.skipped.get(uri) != reason}
         if over or fresh or batch.stamps or batch.whole:
-            self._memory.sources.note_files(over, fresh, batch.stamps, batch.whole)
+            self.memory.sources.note_files(over, fresh, batch.stamps, batch.whole)
         return written
 
     def _write_alone(self, draft: DocumentDraft, batch: Batch, written: list[tuple[DocumentDraft, Receipt]]) -> None:
         try:
-            prepared = self._memory.ingest.embed_drafts([draft])
-            written.append((draft, self._memory.ingest.remember_many(prepared)[0]))
+            prepared = self.memory.ingest.embed_drafts([draft])
+            written.append((draft, self.memory.ingest.remember_many(prepared)[0]))
         except STORE_TROUBLE:
             raise
         except Exception as error:

@@ -11,10 +11,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.settings import WatchSettings
@@ -33,10 +32,6 @@ from memory.time.timestamps import to_ms
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
 
-if TYPE_CHECKING:
-    from daemon.watch.importer import ImporterParts
-
-
 log = logging.getLogger(__name__)
 
 STEP_SECONDS = 0.05  # of walking, between two checks for something more urgent
@@ -48,33 +43,22 @@ MANY_GONE = (
 MANY = 1000  # files, or passages, after which memory is returned to the system
 
 
+@dataclass
 class Ingest:
-    """Updates the memory from files, once or on changes."""
+    """Updates the memory from files, once or on changes. `publish` receives news: changed sources, skipped files.
+    `own`: the daemon's files, which are never read. `is_away`: whether a file is in a missing folder."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        plugins: Plugins,
-        writer: Writer,
-        tasks: Tasks,
-        publish: Callable[[wire.Event], None],
-        settings: WatchSettings,
-        own: tuple[Path, ...],
-        readers: Readers,
-        attempts: Attempts,
-    ) -> None:
-        """`publish` receives news: changed sources, skipped files. `own`: the daemon's files, which are never read."""
-        self.memory = memory
-        self.writer = writer
-        self.tasks = tasks
-        self.publish = publish
-        self.settings = settings
-        self.own = own
-        self.is_away: Callable[[Path], bool] = lambda path: False  # whether a file is in a missing folder
-        self._plugins = plugins
-        self.attempts = attempts
-        self._readers = readers
-        self._knows_readers = False
+    memory: Memory
+    plugins: Plugins
+    writer: Writer
+    tasks: Tasks
+    publish: Callable[[wire.Event], None]
+    settings: WatchSettings
+    own: tuple[Path, ...]
+    readers: Readers
+    attempts: Attempts
+    is_away: Callable[[Path], bool] = lambda path: False
+    _knows_readers: bool = False
 
     def ignore_rules(self, root: Path) -> Ignore:
         """Returns the rules for what is not read below `root`."""
@@ -92,46 +76,39 @@ class Ingest:
 
         `moved` maps files to their former paths, if known. `guard` decides about the missing files of watched folders.
         `disk` is filled by the scan."""
+        from daemon.watch.importer import FileImporter  # imported with the first file: a daemon must start quickly
+
         self._update_readers()
+        disk = disk or Scan()
         try:
-            yield from self._take(targets, task, moved or {}, guard, disk or Scan())
+            self.attempts.begin(LOOKING)
+            yield from self._walk(targets, disk, task)
+            copies = leave_copies(disk)
+            known, skipped = self._list_stored(targets, disk)
+            gone = disk.find_gone(known, skipped, targets)
+            if guard is not None:
+                targets = disk.accept(targets, known, gone, skipped, guard)
+            self._follow_moves(disk, known, gone, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
+            self.attempts.end([LOOKING])
+            yield
+            copied = {uri: known[uri] for uri in copies if uri in known}
+            deleted = confirm_deletions(targets, gone, guard)
+            if guard is None and (doubted := len(gone) - len(deleted)):
+                task.tell(wire.Notice("warning", MANY_GONE.format(doubted)))
+            yield from self._retire(deleted | copied, task)
+            self._leave_forgotten(disk, skipped)
+            disk.leave_kept(skipped)
+            disk.leave_key_files(self.settings.key_files, known)
+            over = self._end_skips(disk, known, skipped)
+            yield from FileImporter(
+                self.memory, self.plugins, self.readers, self.attempts, self.writer, self.publish, self._tell_progress,
+                disk, known, skipped, task, over,
+            ).run()  # fmt: skip
+            self._tell_progress(task, last=True)
         finally:
             if max(task.total, task.episodes) >= MANY:
                 self.memory.release_caches()
                 give_back()
-
-    def _take(
-        self,
-        targets: Sequence[ScanTarget],
-        task: Task,
-        moved: Mapping[Path, Path],
-        guard: DeletionGuard | None,
-        disk: Scan,
-    ) -> Iterator[None]:
-        from daemon.watch.importer import FileImporter  # imported with the first file: a daemon must start quickly
-
-        self.attempts.begin(LOOKING)
-        yield from self._walk(targets, disk, task)
-        copies = leave_copies(disk)
-        known, skipped = self._list_stored(targets, disk)
-        gone = disk.find_gone(known, skipped, targets)
-        if guard is not None:
-            targets = disk.accept(targets, known, gone, skipped, guard)
-        moves = {uri_of(new): uri_of(old) for new, old in moved.items()}
-        self._follow_moves(disk, known, gone, moves)
-        self.attempts.end([LOOKING])
-        yield
-        copied = {uri: known[uri] for uri in copies if uri in known}
-        deleted = confirm_deletions(targets, gone, guard)
-        if guard is None and (doubted := len(gone) - len(deleted)):
-            task.tell(wire.Notice("warning", MANY_GONE.format(doubted)))
-        yield from self._retire(deleted | copied, task)
-        self._leave_forgotten(disk, skipped)
-        disk.leave_kept(skipped)
-        disk.leave_key_files(self.settings.key_files, known)
-        over = self._end_skips(disk, known, skipped)
-        yield from FileImporter(self._collect_parts(), disk, known, skipped, task, over).run()
-        self._tell_progress(task, last=True)
 
     def _leave_forgotten(self, disk: Scan, skipped: Mapping[str, str]) -> None:
         """Skips forgotten files, whatever they contain now. New content counts as forgotten, too, so that the files are
@@ -150,17 +127,11 @@ class Ingest:
         if changed:
             self.writer.write_later(partial(self.memory.sources.forget_content, changed))
 
-    def _collect_parts(self) -> ImporterParts:
-        from daemon.watch.importer import ImporterParts
-
-        parts = self.memory, self._plugins, self._readers, self.attempts, self.writer, self.publish
-        return ImporterParts(*parts, self._tell_progress)
-
     def _update_readers(self) -> None:
         """Marks sources read by another version of a reader as unread, once."""
         if not self._knows_readers:
             self.attempts.recover()
-            self.writer.write_later(partial(self.memory.sources.set_reader_versions, self._plugins.versions))
+            self.writer.write_later(partial(self.memory.sources.set_reader_versions, self.plugins.versions))
             self._knows_readers = True
 
     def _walk(self, targets: Sequence[ScanTarget], disk: Scan, task: Task) -> Iterator[None]:
@@ -223,7 +194,7 @@ class Ingest:
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
             if name in disk.files or name in disk.unread:
                 return name
-        return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
+        return uri if not ends or self.plugins.reads(Path(uri)) else uri[: ends[-1]]
 
     def _retire(self, lost: Sources, task: Task) -> Iterator[None]:
         for sources in lost.values():

@@ -153,30 +153,22 @@ def network_of(path: Path, mounts: str | None = None) -> str:
     return kind if kind in NETWORK or (kind.startswith("fuse.") and kind not in LOCAL_FUSE) else ""
 
 
+@dataclass
 class DeletionGuard:
     """The deletion policy of watched folders. `save(root)` stores a root, `warn(text)` notifies everybody, and
     `look_again(seconds, root)` schedules a scan."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        settings: WatchSettings,
-        roots: Mapping[Path, Root],
-        save: Callable[[Root], None],
-        warn: Callable[[str], None],
-        look_again: Callable[[float, Root], object],
-    ) -> None:
-        self._sources = memory.sources
-        self._settings = settings
-        self._roots = roots
-        self._save = save
-        self._warn = warn
-        self._look_again = look_again
+    memory: Memory
+    settings: WatchSettings
+    roots: Mapping[Path, Root]
+    save: Callable[[Root], None]
+    warn: Callable[[str], None]
+    look_again: Callable[[float, Root], object]
 
     def accept(self, path: Path, existing: int, gone: int, whole: bool) -> bool:
         """Whether the folder is watched and still the same: `existing` of its known files exist, `gone` are missing.
         Only a scan of the `whole` folder may accept another identity."""
-        if (root := self._roots.get(path)) is None:
+        if (root := self.roots.get(path)) is None:
             return False
         identity = identify(root.path)
         if identity is None:
@@ -197,7 +189,7 @@ class DeletionGuard:
 
     def confirm_deletions(self, path: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
         """Returns the uris of the files that are certainly deleted."""
-        if (root := self._roots.get(path)) is None:
+        if (root := self.roots.get(path)) is None:
             return ()
         ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
         gone = [uri for uri in gone if uri not in ignored or not root.is_named(uri)]
@@ -218,7 +210,7 @@ class DeletionGuard:
 
     def list_undecided(self, root: Root) -> tuple[str, ...]:
         """Lists the files to decide about, without those that returned or were found elsewhere."""
-        uris = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
+        uris = {source.uri.partition("#")[0] for source in self.memory.sources.list_under(uri_of(root.path) + "/")}
         root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in uris and _is_empty(Path(uri)))
         return root.gone
 
@@ -232,15 +224,15 @@ class DeletionGuard:
         """Records that the folder is missing or was replaced."""
         if root.detail != why:
             log.warning("folder %s: %s", root.path, why)
-            self._warn(f"{root.path}: {why}.")
+            self.warn(f"{root.path}: {why}.")
         root.state, root.detail = "missing", why
 
     def _are_many(self, root: Root, gone: int) -> bool:
         """Whether `gone` files are too many, including those retired within a day."""
         below = uri_of(root.path) + "/"
         since = max(root.settled, now_ms() - GONE_WINDOW_MS)
-        before = self._sources.count_retired(below, since)
-        known = self._sources.count_under(below)
+        before = self.memory.sources.count_retired(below, since)
+        known = self.memory.sources.count_under(below)
         lost = gone + before
         if gone >= known > FEW or (2 * gone >= known and identify(root.path) != root.known_as):
             return True
@@ -248,26 +240,26 @@ class DeletionGuard:
 
     def _doubt(self, root: Root, gone: Sequence[str], whole: bool) -> None:
         """Waits for a second scan before asking: files that are being moved may return."""
-        wait = self._settings.gone_wait_s
+        wait = self.settings.gone_wait_s
         if root.is_undecided:
             root.gone = tuple(sorted({*gone} if whole else {*root.gone, *gone}))
             root.detail = self._write_question(root)
         elif root.doubted is None:
             root.doubted = time.monotonic()
             root.detail = f"{len(gone):,} files are gone at once; checking again before they count as deleted"
-            self._look_again(wait, root)
+            self.look_again(wait, root)
         elif whole and time.monotonic() - root.doubted >= wait * 0.9:  # the scheduler uses another clock
             root.is_undecided, root.doubted, root.gone = True, None, tuple(sorted(gone))
             root.detail = self._write_question(root)
-            self._save(root)
-            self._warn(f"{root.path}: {root.detail}")
+            self.save(root)
+            self.warn(f"{root.path}: {root.detail}")
 
     def _settle(self, root: Root, answered: bool = False) -> None:
         """Clears the doubts."""
         root.doubted, root.detail, root.gone = None, "", ()
         if root.is_undecided or answered:
             root.is_undecided = False
-            self._save(root)
+            self.save(root)
 
 
 def _is_drive_out(root: Root, gone: Sequence[str]) -> bool:

@@ -45,13 +45,13 @@ SETTLE_SECONDS = 2.0  # until the events of a new folder are checked
 
 
 class Watcher:
-    """Updates the memory from the watched folders, from `start` to `close`."""
+    """Updates the memory from the watched folders, from `start` to `close`. `run_later` is that of the schedule."""
 
-    def __init__(self, ingest: Ingest) -> None:
+    def __init__(self, ingest: Ingest, run_later: Callable[..., object]) -> None:
         self._ingest = ingest
         self._memory = ingest.memory
         self._writer = ingest.writer
-        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
+        self._run_later = run_later
         self._roots: dict[Path, Root] = {}
         self._events = Events(self.scan_all)
         self._deletion_guard = DeletionGuard(
@@ -60,7 +60,7 @@ class Watcher:
             self._roots,
             save=self._save,
             warn=lambda text: ingest.publish(wire.Notice("warning", text)),
-            look_again=lambda seconds, root: self.run_later(seconds, self._scan, root),
+            look_again=lambda seconds, root: self._run_later(seconds, self._scan, root),
         )
         self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
@@ -275,7 +275,7 @@ class Watcher:
             self._save(root)
         if error is None and root.watch is not None and not root.network:
             if self._events.count_unheard(root.watch, disk.folders):
-                self.run_later(SETTLE_SECONDS, self._check_events, root, disk.folders)
+                self._run_later(SETTLE_SECONDS, self._check_events, root, disk.folders)
             else:
                 root.unheard = ""
 
@@ -394,4 +394,4 @@ class Watcher:
         """Schedules scans after an error of the disk or a locked file. A full disk waits for room."""
         if isinstance(error, StoreError) and not isinstance(error, StoreFullError | StoreMovedError):
             for root in filter(None, map(self._roots.get, places)):
-                self.run_later(self._ingest.settings.poll_s, self._scan, root)
+                self._run_later(self._ingest.settings.poll_s, self._scan, root)

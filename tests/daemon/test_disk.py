@@ -37,8 +37,8 @@ class Drive:
         self.writer = Writer()
         self.writer.start()
         self.disk = Disk(
-            memory, self.writer, self.paths, SETTINGS, self.told.append, go_on=self.went_on.append,
-            room=lambda folder: self.free_mb * MB,
+            memory, self.writer, self.paths, SETTINGS, self.told.append, lambda: None, self.went_on.append,
+            lambda folder: self.free_mb * MB,
         )  # fmt: skip
 
     def check(self, free_mb: int) -> str:

@@ -259,7 +259,7 @@ def test_a_job_that_a_request_and_the_start_of_the_daemon_begin_at_once_runs_onc
         memory.ingest.remember("The letter says that Ada is coming.", source="letter")
         memory.ingest.remember("The letter says that nobody is coming.", source="letter")
         writer, tasks = Writer(), Tasks(lambda event: None)
-        erasure = Erasure(memory, writer, tasks)
+        erasure = Erasure(memory, writer, tasks, lambda *_: None)
         writer.start()
         spec = Erasure.job_of_retired("")
         memory.jobs.enqueue([spec])

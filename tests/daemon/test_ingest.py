@@ -184,7 +184,8 @@ def test_what_a_full_disk_broke_off_goes_on_when_there_is_room(memory: Failing, 
     writer, told = Writer(), queue.Queue[wire.Event]()
     tasks = Tasks(told.put)
     attempts = Attempts(memory, writer, memory.store.path.with_name("reading"))
-    adds = AddJobs(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), (), READERS, attempts))
+    ingest = Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), (), READERS, attempts)
+    adds = AddJobs(ingest, lambda paths: None)
     writer.start()
     tasks.start()
     try:
