@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from daemon.wire.replies import *
     from daemon.wire.status import *
     from memory.events import *
-    from memory.llm import Grades as Grades
+    from memory.llm import *
     from memory.nouns import *
     from memory.revisions import *
     from memory.stages import *
@@ -45,29 +45,18 @@ if TYPE_CHECKING:
 TIERS = {"R0": "replay", "R2": "search", "R3": "guided", "R4": "agent"}  # how far a question went, in words
 PROTOCOL = 1  # raised when a client of the version before could misread what it gets
 
-# A module is imported when one of its types is first asked for: each dataclass takes half a millisecond to make, and a
-# command needs few of them. Which module has a type is read in its text.
-MODULES = ("replies", "documents", "objects", "status")
-# The nouns of the library that clients get unchanged: values, of the standard library only.
-NOUNS = {
-    "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
-    " name_position split_lines find_placeholders fill_placeholders",
-    "memory.llm": "Grades",
-    "memory.nouns": "Fact Receipt Profile ProfileEntry Turn Passage agent_of",
-    "memory.revisions": "Revision",
-    "memory.views": "FoundObject MentionedIn Neighbour GraphNode GraphEdge GraphReply"
-    " SecretPlace Skipped Plugin Stats Copy Forgotten Check Conversation ConversationMatch"
-    " ChatMessage ListedSource RetiredText PlannedEntry TaskContext ContextLine ContextSource AliasSuspect"
-    " ConsolidationReport SyncComputer SyncState",
-    "memory.trace": "AskedQuestion StoredTrace TrainingReport Hop UsedPassage Why MissedPassage WhyNot FailureClass"
-    " Diagnosis",
-    "memory.stages": "describe_step AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "
-    "RouteNote ComposeNote GuidedNote AgentNote",
-}
-HOMES = {name: module for module, names in NOUNS.items() for name in names.split()}  # name -> its module
+# A module is imported when one of its names is first asked for: each dataclass takes half a millisecond to make, and a
+# command needs few of them. Which module has a name is read in its text. The nouns of the library that clients get
+# unchanged are values, of the standard library only.
+MODULES = (
+    "daemon/wire/replies", "daemon/wire/documents", "daemon/wire/objects", "daemon/wire/status", "memory/events",
+    "memory/llm", "memory/nouns", "memory/revisions", "memory/stages", "memory/trace", "memory/views",
+)  # fmt: skip
+ROOT = Path(__file__).parents[2]
+HOMES: dict[str, str] = {}  # name -> its module
 for _module in MODULES:
-    _text = Path(__file__).with_name(f"{_module}.py").read_text("utf-8")
-    HOMES |= dict.fromkeys(re.findall(r"^class (\w+)", _text, re.MULTILINE), f"{__name__}.{_module}")
+    _names = re.findall(r"^(?:class|def) (\w+)", (ROOT / f"{_module}.py").read_text("utf-8"), re.MULTILINE)
+    HOMES |= dict.fromkeys(_names, _module.replace("/", "."))
 
 
 if not TYPE_CHECKING:  # so that who checks types knows of no name that is not here
@@ -86,7 +75,7 @@ def parse_event(line: bytes | str) -> Event:
     data = json.loads(line)
     name = data.pop("type", None) if isinstance(data, dict) else None
     kind = getattr(sys.modules[__name__], name) if isinstance(name, str) and name in HOMES else None
-    if kind is None or not issubclass(kind, Event):
+    if not isinstance(kind, type) or not issubclass(kind, Event):
         raise ValueError(f"no event of this protocol: {name!r}")
     event: Event = decode(kind, data)
     return event

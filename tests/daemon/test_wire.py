@@ -5,7 +5,7 @@ import functools
 import importlib
 import json
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 import pytest
@@ -13,9 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon import wire
+from daemon.calls import list_calls
+from daemon.calls.process import DaemonCalls
 
-VALUES = [kind for name in wire.HOMES if dataclasses.is_dataclass(kind := getattr(wire, name))]
-EVENTS = [kind for kind in VALUES if issubclass(kind, wire.Event)]
+
+def list_values(kind: object) -> Iterator[type]:
+    """The messages within a type."""
+    parts = typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        yield typing.cast(type, kind)
+        parts = (*typing.get_type_hints(kind).values(),)
+    for part in parts:
+        yield from list_values(part)
+
+
+NAMED = [getattr(wire, name) for name in wire.HOMES]
+EVENTS = [kind for kind in NAMED if isinstance(kind, type) and issubclass(kind, wire.Event) and kind is not wire.Event]
+REPLIES = [call.types["return"] for call in list_calls(DaemonCalls)]  # type: ignore[type-abstract]
+VALUES = [*dict.fromkeys(value for kind in (*EVENTS, wire.Scope, *REPLIES) for value in list_values(kind))]
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -31,7 +46,9 @@ def of(kind: object) -> st.SearchStrategy[object]:
     arguments = typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        return st.builds(kind, **{field.name: of(hints[field.name]) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
+        fields = {field.name: of(hints[field.name]) for field in dataclasses.fields(kind)}
+        days = {"day": st.dates().map(str)} if kind is wire.PlannedEntry else {}
+        return st.builds(kind, **fields | days)  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
         return st.lists(of(arguments[0]), max_size=2).map(tuple)
     if typing.get_origin(kind) is typing.Literal:
@@ -53,9 +70,10 @@ def of(kind: object) -> st.SearchStrategy[object]:
 def test_there_are_all_messages() -> None:
     assert len(VALUES) > 35 and len(EVENTS) > 12
     for name in wire.MODULES:
-        module = importlib.import_module(f"daemon.wire.{name}")
+        module = importlib.import_module(name.replace("/", "."))
         here = {kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__}
-        assert here == {getattr(wire, kind) for kind, home in wire.HOMES.items() if home == module.__name__}
+        known = {getattr(wire, kind) for kind, home in wire.HOMES.items() if home == module.__name__}
+        assert here == {kind for kind in known if isinstance(kind, type)}
 
 
 @given(st.sampled_from(VALUES).flatmap(of))
