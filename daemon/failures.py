@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import traceback
 from concurrent.futures import CancelledError
 
 from daemon import wire
@@ -59,6 +61,12 @@ KINDS: dict[type[BaseException], str] = {
     StoreError: "store",
     PalimpsestError: "internal",
 }
+
+
+def log_unexpected(log: logging.Logger, what: str, *values: object, error: BaseException) -> None:
+    """Logs where an error came from, without its message: that may quote a question or a note."""
+    trace = "".join(traceback.format_tb(error.__traceback__))
+    log.error(f"{what}: %s\n%s", *values, type(error).__name__, trace)
 
 
 def failure(error: BaseException) -> wire.Failed:

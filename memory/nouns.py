@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from memory.events import Answer as Answer
@@ -305,6 +305,11 @@ class Fact:
     def is_over(self) -> bool:
         """Whether another fact or a person replaced it."""
         return self.superseded_by is not None or self.retired is not None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is valid now."""
+        return not self.is_over and (self.valid_to is None or self.valid_to > datetime.now(UTC))
 
     @property
     def remark(self) -> str:

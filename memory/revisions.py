@@ -77,6 +77,24 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class TimelineValue:
+    """A value of a timeline: its fact, and the revision that ended it."""
+
+    fact: Fact
+    ended: Revision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactTimeline:
+    """The timeline of one subject and predicate; or the versions of a sentence in a note: then `subject` is the note's
+    name, and there is no predicate."""
+
+    subject: str
+    predicate: str
+    values: tuple[TimelineValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AssertionResult:
     """The result of asserting extractions: ids of new facts, of their revisions, and the pairs (old, new) of facts that
     no rule can judge."""

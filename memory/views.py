@@ -11,7 +11,8 @@ from datetime import date, datetime
 from typing import Literal
 
 from memory.events import AnswerLine, Citation, Event, Scope, split_lines
-from memory.nouns import Policy, SourceKind
+from memory.nouns import Fact, Policy, SourceKind
+from memory.revisions import FactTimeline, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,37 @@ class Neighbour:
     relation: str = ""
     forward: bool = True
     passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FactsReply:
+    """The facts. `disputes`: the open revisions of kind "contradicts" between two of them."""
+
+    about: str
+    facts: tuple[Fact, ...]
+    disputes: tuple[Revision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReply:
+    """The timelines of an object, last changed first."""
+
+    about: str
+    timelines: tuple[FactTimeline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReply:
+    """An object: its valid facts, their changes, the newest notes that mention it (`notes_total` in all), and its
+    neighbours."""
+
+    name: str
+    names: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    timelines: tuple[FactTimeline, ...]
+    notes: tuple[MentionedIn, ...]
+    notes_total: int
+    neighbours: tuple[Neighbour, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def _make_schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         name = kind.__name__  # type: ignore[union-attr]
         if name not in schemas:
             schemas[name] = {}  # it may hold itself
-            sent = dict.fromkeys(SENT_TOO.get(name, ()), str)
+            sent = dict.fromkeys(SENT_TOO.get(name, ()), Any)
             required = [
                 item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING
             ]

@@ -3,9 +3,8 @@ names, tags, the owner's profile."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
-from datetime import UTC, date, datetime, time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
 from typing import Any
 
 from daemon import wire
@@ -14,16 +13,13 @@ from daemon.calls.knowledge import Findable, State, Verdict
 from daemon.jobs.activity import quote_sentences
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import BY_HAND, TOLD, Document, Fact
-from memory.revisions import Revision
+from memory.nouns import BY_HAND, TOLD, Document
 from memory.text.mentions import norm
 from memory.text.predicates import statement
 from memory.time.timestamps import from_ms
 from memory.views import PlannedEntry
 
-MOST = 1000  # revisions of one object that are looked at
-SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
-WORD = re.compile(r"\w+")
+MOST_REVISIONS = 1000
 MOST_TAGS = 1000
 PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
 PROFILE_TITLE = "About me"
@@ -38,7 +34,7 @@ SUGGESTED = 3
 
 def revisions(memory: Memory, state: State, about: str | None, limit: int) -> wire.RevisionsReply:
     with memory.store.reading():
-        listed = quote_sentences(memory, memory.knowledge.revisions(state, max(0, min(limit, MOST)), about))
+        listed = quote_sentences(memory, memory.knowledge.revisions(state, max(0, min(limit, MOST_REVISIONS)), about))
         alias_suspects = memory.knowledge.list_alias_suspects()
         return wire.RevisionsReply(tuple(listed), memory.knowledge.count_open_revisions(), alias_suspects)
 
@@ -62,33 +58,6 @@ def tags(memory: Memory) -> tuple[wire.Tag, ...]:
     return tuple(wire.Tag(*row) for row in memory.sources.count_tags(MOST_TAGS))
 
 
-def facts(
-    memory: Memory, about: str, as_of: datetime | None, known_on: datetime | None, history: bool
-) -> wire.FactsReply:
-    """Lists the relations, then the sentences that add something. Sentences that add hardly anything to their
-    relations, or state a relation that is no longer valid, are left out."""
-    with memory.store.reading():
-        listed = memory.knowledge.facts(about, as_of=as_of, history=history, known_on=known_on)
-        ever = listed if history else memory.knowledge.facts(about, history=True)
-        open_ones = memory.knowledge.revisions("open", MOST, about)
-        sentences = [fact for fact in listed if fact.origin == "sentence"]
-        known = [fact for fact in ever if known_on is None or fact.recorded <= known_on]
-        relations = _list_relations(memory, sentences, known)
-    holding = {fact.id for fact in listed}
-    covered = {fact.id for fact in sentences if _is_covered(fact, relations[fact.episode_id], holding)}
-    listed = sorted((fact for fact in listed if fact.id not in covered), key=lambda fact: fact.kind != "relation")
-    shown = {fact.id for fact in listed}
-    disputes = [pair for pair in open_ones if pair.relation == "contradicts" and {pair.old.id, pair.new.id} <= shown]
-    return wire.FactsReply(about, tuple(listed), tuple(disputes))
-
-
-def history(memory: Memory, about: str) -> wire.HistoryReply:
-    with memory.store.reading():
-        listed = memory.knowledge.facts(about, history=True)
-        known = memory.knowledge.revisions("all", MOST, about)
-    return wire.HistoryReply(about, timelines(listed, known))
-
-
 def settle(services: Services, id: int, verdict: Verdict) -> wire.Revision:
     return settle_revision(services.memory, services.activity.publish, id, verdict)
 
@@ -99,78 +68,6 @@ def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: i
     seen = revision(memory, settled.id)
     publish(wire.FactChanged(seen))
     return seen
-
-
-def timelines(listed: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.FactTimeline, ...]:
-    """Groups relations of one subject and predicate into timelines in chronological order, last changed first.
-    Predicates connected by revisions ("works at", "moved to") share a timeline under the newest name; so do edited
-    versions of a sentence, under the name of their note."""
-    ended = {pair.old.id: pair for pair in sorted(known, key=lambda pair: pair.id) if _is_ending(pair)}
-    relations = {fact.id: fact for fact in listed if fact.kind == "relation" and fact.predicate}
-    relations |= {
-        fact.id: fact for pair in ended.values() for fact in (pair.old, pair.new) if fact.origin == "sentence"
-    }
-    for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
-        del relations[id]  # a duplicate, or never true: it has no time
-    of: dict[int, Hashable] = {
-        id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
-    }
-    for pair in ended.values():
-        if pair.old.id in of and pair.new.id in of and of[pair.old.id] != of[pair.new.id]:
-            old, new = of[pair.old.id], of[pair.new.id]
-            of = {id: new if timeline == old else timeline for id, timeline in of.items()}
-    woven: dict[Hashable, list[Fact]] = {}
-    for id, fact in relations.items():
-        woven.setdefault(of[id], []).append(fact)
-    rows = [sorted(row, key=_find_begin) for row in woven.values()]
-    rows.sort(key=lambda row: _find_begin(row[-1]), reverse=True)
-    return tuple(
-        wire.FactTimeline(
-            row[-1].objects[0] if row[-1].predicate else row[-1].uri.rpartition("/")[2],
-            row[-1].predicate or "",
-            tuple(wire.TimelineValue(fact, ended.get(fact.id)) for fact in row),
-        )
-        for row in rows
-    )
-
-
-def _list_relations(
-    memory: Memory, sentences: Iterable[Fact], known: Iterable[Fact]
-) -> dict[int, list[tuple[str, Fact]]]:
-    """Returns, by the episodes of these sentences, the relations each states, with the stating words."""
-    relations = {fact.id: fact for fact in known if fact.kind == "relation"}
-    ids = sorted({fact.episode_id for fact in sentences})
-    by_episode: dict[int, list[tuple[str, Fact]]] = {id: [] for id in ids}
-    texts = {episode.id: episode.text for episode in memory.sources.episodes(ids)}
-    for id, episode, start, end in memory.knowledge.quotes_in(ids):
-        if id in relations and episode in texts:
-            by_episode[episode].append((texts[episode][start:end], relations[id]))
-    for fact in relations.values():  # retired ones are not among those
-        if fact.episode_id in by_episode:
-            by_episode[fact.episode_id].append((fact.quote, fact))
-    return by_episode
-
-
-def _is_covered(sentence: Fact, relations: Iterable[tuple[str, Fact]], holding: Set[int]) -> bool:
-    """Whether a sentence adds hardly anything to the relations extracted from it, or states one that is no longer
-    valid."""
-    read = [(quote, fact) for quote, fact in relations if quote.strip() and quote.strip() in sentence.text]
-    if any(fact.id not in holding and (fact.valid_to or fact.retired or fact.superseded_by) for _, fact in read):
-        return True
-    shown = [(quote, fact) for quote, fact in read if fact.id in holding]
-    sentence_words = WORD.findall(sentence.text.lower())
-    words = {word for quote, fact in shown for word in WORD.findall(f"{fact.text} {quote}".lower())}
-    return bool(shown) and sum(word in words for word in sentence_words) >= SAME_WORDS * len(sentence_words)
-
-
-def _is_ending(revision: Revision) -> bool:
-    """Whether the revision ended the old fact; not if a person decided that the new one was never true."""
-    stands = revision.state == "open" or (revision.state == "kept" and revision.new.retired is None)
-    return stands and revision.relation in ("supersedes", "negates")
-
-
-def _find_begin(fact: Fact) -> tuple[datetime, int]:
-    return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
 # A profile that a person enters by hand: each key is a separate note, so that it has a date and a history, and can be
@@ -233,20 +130,6 @@ def plans(memory: Memory, days: int) -> wire.PlansReply:
     return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
 
 
-def object(memory: Memory, name: str) -> wire.ObjectReply:
-    """Returns what is known of an object. NotFoundError."""
-    view = memory.browsing.object(name)
-    return wire.ObjectReply(
-        view.name,
-        view.names,
-        tuple(fact for fact in view.facts if _holds(fact)),
-        timelines(view.facts, view.revisions),
-        view.notes,
-        view.notes_total,
-        view.neighbours,
-    )
-
-
 def note(memory: Memory, uri: str) -> wire.NoteReply:
     with memory.store.reading():
         view = memory.browsing.read_source(uri)
@@ -259,7 +142,7 @@ def note(memory: Memory, uri: str) -> wire.NoteReply:
 def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
     """Corrects a fact by a note written by hand."""
     old, value = memory.knowledge.fact(fact), _check_value(value)
-    if old.kind != "relation" or not _holds(old):
+    if old.kind != "relation" or not old.holds:
         raise InvalidInputError("Only a current fact can be corrected. Edit its note.")
     if value == old.objects[-1]:
         raise InvalidInputError("That is its value already.")
@@ -276,12 +159,6 @@ def take_back_correction(memory: Memory, fact: int) -> wire.Corrected:
         raise NotFoundError("This fact was not corrected by hand.")
     memory.ingest.retire(f"{BY_HAND}{fact}")
     return wire.Corrected(memory.knowledge.fact(old.id))
-
-
-def _holds(fact: Fact) -> bool:
-    """Whether the fact is valid now."""
-    ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
-    return fact.superseded_by is None and fact.retired is None and not ended
 
 
 def home(services: Services, since: datetime | None, day: str) -> wire.Home:

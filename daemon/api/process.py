@@ -12,8 +12,7 @@ from starlette.responses import Response
 from daemon import wire
 from daemon.api.routing import follow, stream
 from daemon.api.services import Services
-from daemon.jobs.syncing import NO_FOLDER
-from memory.errors import InvalidInputError, NotFoundError
+from memory.errors import InvalidInputError
 from plugins.installing import read_version
 
 MAX_SKIPPED = 100  # files, in the status
@@ -69,11 +68,6 @@ async def probe_model(services: Services, name: str) -> Response:
     return follow(services, partial(services.models.probe, name), f"grading {name}")
 
 
-def enable_enrichment(services: Services, enabled: bool) -> wire.Enrichment:
-    services.enrichment.enable(enabled)
-    return services.enrichment.state()
-
-
 def retry(services: Services, id: int | None) -> int:
     """Retries dead jobs. NotFoundError if that job is not dead."""
     count = services.add_jobs.retry(id)
@@ -92,27 +86,8 @@ async def stop(services: Services) -> None:
     services.stop()
 
 
-def begin_sync(services: Services, folder: Path, words: str) -> str:
-    if not folder.is_absolute():
-        raise InvalidInputError("Give the folder's whole path.")
-    new_words = services.syncing.init(folder, words)
-    services.syncing.run()
-    return new_words
-
-
-def sync(services: Services) -> wire.SyncState:
-    services.syncing.run()
-    return _state(services)
-
-
-def forget_computer(services: Services, name: str) -> wire.SyncState:
-    services.syncing.forget(name)
-    return _state(services)
-
-
 def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.SyncState:
-    services.syncing.allow(str(services.watcher.find(folder).path), allowed)
-    return _state(services)
+    return services.syncing.allow(str(services.watcher.find(folder).path), allowed)
 
 
 def replicate(services: Services, address: str, goes_on: bool, with_local: bool) -> wire.Replica:
@@ -127,9 +102,3 @@ def replicate(services: Services, address: str, goes_on: bool, with_local: bool)
 def renew_replica(services: Services) -> wire.Replica:
     services.memory.forgetting.clear_unused(services.writer.write)  # a copy of the file has its unused parts, too
     return services.replication.renew()
-
-
-def _state(services: Services) -> wire.SyncState:
-    if (state := services.syncing.state()) is None:
-        raise NotFoundError(NO_FOLDER)
-    return state

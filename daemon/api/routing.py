@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -31,7 +30,7 @@ from daemon import wire
 from daemon.api.services import Services
 from daemon.calls import Call
 from daemon.client.connection import Lines
-from daemon.failures import CODES, failure
+from daemon.failures import CODES, failure, log_unexpected
 from daemon.jobs.activity import Channel
 from daemon.wire.codec import decode_fields, parse_path, parse_time
 from memory.errors import InvalidInputError
@@ -250,9 +249,7 @@ class Gate:
         try:
             await self._app(scope, bring, note)
         except (Exception, SystemExit) as error:  # which a plug-in may raise, and which would end the daemon
-            # Without the error's message: it may quote a question or a note.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
+            log_unexpected(log, "%s %s", scope["method"], scope["path"], error=error)
             if not started:
                 await fail(failure(error))(scope, receive, send)
         finally:

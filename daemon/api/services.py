@@ -7,7 +7,7 @@ import gc
 import logging
 import threading
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 from daemon import wire
 from daemon.api.statements import StatementStore
 from daemon.config.file import describe_exposure
-from daemon.config.settings import McpSettings, Settings, load, new_folder_policy
-from daemon.failures import ConflictError
+from daemon.config.settings import Settings, load, new_folder_policy
 from daemon.jobs.activity import Activity, News
 from daemon.jobs.disk import Disk, release_ballast
 from daemon.jobs.embedder import CATCH_UP_SECONDS, OWN, Embedding, open_memory, prepare
@@ -27,7 +26,7 @@ from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
-from daemon.jobs.schedule import LOOK_SECONDS, Schedule
+from daemon.jobs.schedule import LOOK_SECONDS, RateLimit, Schedule
 from daemon.jobs.syncing import Syncing
 from daemon.jobs.upkeep import BackupJob
 from daemon.jobs.workers import Tasks, Writer
@@ -39,7 +38,7 @@ from daemon.watch.attempts import SAFE_MODE, Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.watcher import SCAN_SECONDS, Watcher
 from memory import Memory
-from memory.errors import InvalidInputError, PalimpsestError
+from memory.errors import PalimpsestError
 from memory.nouns import Policy
 from plugins import manager
 
@@ -85,7 +84,8 @@ class Services:
         # Each has its own threads, so that questions do not wait for a check or a backup, nor a status for questions.
         self.questions = QuestionPool(AT_ONCE)
         self.workers = ThreadPoolExecutor(4, "worker")
-        self.limiter = WriteLimiter(settings.mcp)
+        limit_notes = partial(RateLimit, settings.mcp.notes_per_minute)
+        self.note_limits: defaultdict[str, RateLimit] = defaultdict(limit_notes)  # by agent
         self.cache = Cache(memory)
         self.activity = Activity()
         self.schedule = Schedule()
@@ -214,37 +214,6 @@ class Cache:
             made[key] = make()
         value: T = made[key]
         return value
-
-
-class WriteLimiter:
-    """Limits how much an agent may write: per note, minute and day. The notes of a day are counted in the memory, so
-    that neither a new daemon nor several processes of one agent evade the limit."""
-
-    def __init__(self, settings: McpSettings, now: Callable[[], float] = time.monotonic) -> None:
-        self._settings = settings
-        self._now = now
-        self._lock = threading.Lock()
-        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
-
-    def check_size(self, text: str) -> None:
-        """Raises InvalidInputError for a note that is too long."""
-        kilobytes = self._settings.note_kb
-        if len(text.encode("utf-8", "replace")) > 1000 * kilobytes:
-            raise InvalidInputError(f"A note may have {kilobytes} kB. Write a shorter note.")
-
-    def take(self, agent: str, today: int) -> None:
-        """Counts a note of an agent that has already written `today` notes. ConflictError above a limit."""
-        limits = self._settings
-        if today >= limits.notes_per_day:
-            raise ConflictError(f"{agent} has written {today} notes within 24 hours, which is all it may.")
-        with self._lock:
-            times, now = self._times[agent], self._now()
-            while times and now - times[0] >= 60:
-                times.popleft()
-            if len(times) >= limits.notes_per_minute:
-                wait = 60 - (now - times[0])
-                raise ConflictError(f"{agent} may write {limits.notes_per_minute} notes a minute: wait {wait:.0f} s.")
-            times.append(now)
 
 
 class QuestionPool(ThreadPoolExecutor):

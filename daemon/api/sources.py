@@ -12,20 +12,18 @@ import hashlib
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from starlette.responses import Response
 
 from daemon import wire
-from daemon.api import facts
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
 from daemon.config.settings import CLIENT_NAME
+from daemon.failures import ConflictError
 from daemon.jobs.activity import Channel
 from daemon.jobs.erasure import find_files
 from daemon.paths import name_backup
@@ -34,8 +32,7 @@ from daemon.watch.walking import Ignore, walk
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, Policy, Source
-from memory.time.timestamps import from_ms
-from memory.views import Copy, Forgotten
+from memory.views import Forgotten
 from plugins.installing import read_version
 
 COUNT_SECONDS = 10.0
@@ -144,7 +141,7 @@ def _forget_one(
     """Forgets one item. Files with that content are not read again."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
-        return replace(memory.forgetting.forget(None, object, fact, episode), copies=date_copies(copies))
+        return replace(memory.forgetting.forget(None, object, fact, episode), copies=copies)
     if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _list_named(memory, source)
@@ -152,7 +149,7 @@ def _forget_one(
     equal = tuple(memory.sources.list_equal(uris))
     try:
         gone = memory.forgetting.forget_sources(uris, find_files(uris))
-        return replace(gone, copies=date_copies(copies), also_in=equal)
+        return replace(gone, copies=copies, also_in=equal)
     except NotFoundError:
         if memory.sources.count_under(source.rstrip("/") + "/", ever=True):
             raise InvalidInputError(
@@ -169,31 +166,21 @@ def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
     memory, watcher, erasing = services.memory, services.watcher, services.erasing
     uri = uri_of(watcher.stored_path(folder))
     uris = memory.sources.list_uris(uri + "/")
-    copies = memory.maintenance.copies_with(services.backups, uris) if uris else []
+    copies = memory.maintenance.copies_with(services.backups, uris) if uris else ()
     job = erasing.job(uri, watcher.covers(folder))
     try:
         watcher.remove(folder, job)
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    gone = replace(erasing.forget(job).result(), copies=date_copies(copies))
-    return services.replication.add_copy(gone)
+    return services.replication.add_copy(replace(erasing.forget(job).result(), copies=copies))
 
 
 def _forget_retired(services: Services, under: str) -> wire.Forgotten:
     """Forgets retired text: all of it, or that of a source or folder."""
     copies = services.memory.maintenance.known_copies(services.backups)  # any of them may have any of it
     gone = services.erasing.forget(services.erasing.job_of_retired(under)).result()
-    return replace(gone, copies=date_copies(copies) if gone.episodes or gone.sources else ())
-
-
-def date_copies(copies: Iterable[Path]) -> tuple[Copy, ...]:
-    """Returns copies of the memory with their time of creation."""
-    dated = []
-    for path in copies:
-        with suppress(FileNotFoundError):
-            dated.append(Copy(str(path), from_ms(int(path.stat().st_mtime * 1000))))
-    return tuple(dated)
+    return replace(gone, copies=copies if gone.episodes or gone.sources else ())
 
 
 def find_existing(paths: Iterable[Path]) -> list[Path]:
@@ -235,7 +222,7 @@ def backup(services: Services, to: Path | None) -> wire.BackedUp:
 
 def export(memory: Memory, pages: bool) -> Iterator[bytes]:
     if pages:
-        return memory.browsing.export_pages(read_version(), partial(make_page, memory))
+        return memory.browsing.export_pages(read_version())
     return memory.browsing.export_rows(read_version())
 
 
@@ -248,25 +235,21 @@ def secret_places(memory: Memory) -> tuple[wire.SecretPlace, ...]:
     return (*memory.sources.list_masked(), *memory.sources.list_unmasked())
 
 
-def make_page(memory: Memory, name: str) -> dict[str, Any]:
-    """Returns what is known of a thing; {} if nothing is known."""
-    try:
-        page = facts.object(memory, name)
-    except NotFoundError:
-        return {}
-    return {item.name: getattr(page, item.name) for item in fields(page)}
-
-
 def remember_for(services: Services, agent: str, text: str, title: str) -> wire.KeptNote:
-    """Stores an agent's note. ConflictError above a limit."""
-    memory, limiter = services.memory, services.limiter
-    limiter.check_size(text)
+    """Stores an agent's note. ConflictError above a limit. The notes of a day are counted in the memory, so neither a
+    new daemon nor several processes of one agent evade it."""
+    memory, limits = services.memory, services.settings.mcp
+    if len(text.encode("utf-8", "replace")) > 1000 * limits.note_kb:
+        raise InvalidInputError(f"A note may have {limits.note_kb} kB. Write a shorter note.")
     title = " ".join(title.split())
     digest = hashlib.sha256(" ".join(f"{title}\n{text}".casefold().split()).encode("utf-8", "replace")).hexdigest()
     source, now = f"{_prefix(check_name(agent))}{digest[:16]}", datetime.now(UTC)
     if memory.sources.get(source) is not None:
         return wire.KeptNote(source, known=True)
-    limiter.take(agent, len(_list_notes(memory, agent, now - DAY)))
+    if (today := len(_list_notes(memory, agent, now - DAY))) >= limits.notes_per_day:
+        raise ConflictError(f"{agent} has written {today} notes within 24 hours, which is all it may.")
+    if wait := services.note_limits[agent].take():
+        raise ConflictError(f"{agent} may write {limits.notes_per_minute} notes a minute: wait {wait:.0f} s.")
     speaker = f"{agent} (agent)"  # a name that no owner or person can have
     memory.ingest.remember(text, title or None, source, now, speaker=speaker)
     return wire.KeptNote(source)
@@ -302,9 +285,8 @@ def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> 
     verdicts = memory.questions.take_back_verdicts(agent, since)
     if not uris:
         return wire.AgentUndone(Forgotten(), 0, verdicts)
-    copies = date_copies(memory.maintenance.copies_with(backups, uris))
-    gone = memory.forgetting.forget_sources(uris)
-    return wire.AgentUndone(replace(gone, copies=copies), len(uris), verdicts)
+    copies = memory.maintenance.copies_with(backups, uris)
+    return wire.AgentUndone(replace(memory.forgetting.forget_sources(uris), copies=copies), len(uris), verdicts)
 
 
 def _list_notes(memory: Memory, agent: str, since: datetime | None) -> list[Source]:

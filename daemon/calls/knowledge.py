@@ -154,14 +154,14 @@ class KnowledgeCalls(Calls):
     def delete_conversation(self, id: int) -> None:
         """Delete a chat session."""
 
-    @call("GET", "/facts", thread="read", offline=True, tool="facts")
+    @call("GET", "/facts", to="memory.browsing.facts", thread="read", offline=True, tool="facts")
     def facts(
         self, about: str, as_of: datetime | None = None, known_on: datetime | None = None, history: bool = False
     ) -> wire.FactsReply:
         """List the facts about a person, place or thing, valid now or at `as_of`, as the memory knew them on
         `known_on`; `history` includes replaced ones."""
 
-    @call("GET", "/history", thread="read", offline=True, tool="history")
+    @call("GET", "/history", to="memory.browsing.history", thread="read", offline=True, tool="history")
     def history(self, about: str) -> wire.HistoryReply:
         """Show how each fact about a person, place or thing changed, old values included."""
 
@@ -197,7 +197,7 @@ class KnowledgeCalls(Calls):
         """Find objects (people, places and things, by their names), facts (the newest first) or notes (by their title
         or one passage) with all the words."""
 
-    @call("GET", "/object")
+    @call("GET", "/object", to="memory.browsing.object")
     def object(self, name: str) -> wire.ObjectReply:
         """Show what is known of a person, place or thing, by any of its names."""
 

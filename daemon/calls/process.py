@@ -181,7 +181,7 @@ class DaemonCalls(KnowledgeCalls):
     def probe_model(self, name: str) -> Stream:
         """Grade a model. Closing the stream ends it."""
 
-    @call("POST", "/enrichment")
+    @call("POST", "/enrichment", to="enrichment.enable")
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
         """Turn background reading by models on or off until the daemon ends; config.toml sets it for the next start."""
 
@@ -197,12 +197,12 @@ class DaemonCalls(KnowledgeCalls):
     def close_page(self) -> bool:
         """End the page's sessions and close its port; returns whether it was open."""
 
-    @call("POST", "/sync/begin", field="words", slow=True)
+    @call("POST", "/sync/begin", to="syncing.begin", field="words", slow=True)
     def begin_sync(self, folder: Path, words: str = "") -> str:
         """Synchronise this memory through a folder from now on. Without `words` the folder gets a new key; returns its
         words. With those of another computer this one joins it, and the reply is empty."""
 
-    @call("POST", "/sync", slow=True)
+    @call("POST", "/sync", to="syncing.run", slow=True)
     def sync(self) -> wire.SyncState:
         """Synchronise now."""
 
@@ -210,7 +210,7 @@ class DaemonCalls(KnowledgeCalls):
     def sync_words(self) -> str:
         """Show the words of the folder's key. Never on the page."""
 
-    @call("POST", "/sync/forget", slow=True)
+    @call("POST", "/sync/forget", to="syncing.forget", slow=True)
     def forget_computer(self, name: str) -> wire.SyncState:
         """Remove a computer from the folder, with its files; its statements stay."""
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import traceback
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -27,6 +26,7 @@ from functools import partial
 
 from daemon import wire
 from daemon.config.settings import EnrichmentSettings
+from daemon.failures import log_unexpected
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, ExtractionWorker, WaitError, make_batches
 from daemon.jobs.models import Models
 from daemon.jobs.schedule import on_battery
@@ -100,11 +100,12 @@ class Enrichment:
             self._thread.join(timeout)
         return not self._thread.is_alive()
 
-    def enable(self, enabled: bool) -> None:
+    def enable(self, enabled: bool) -> wire.Enrichment:
         """Turns reading by models on or off; interrupts a running call."""
         self._enabled = enabled
         self._say("idle" if enabled else "off")
         self.wake()
+        return self.state()
 
     def wake(self) -> None:
         """Wakes the thread because a model or setting changed."""
@@ -158,7 +159,7 @@ class Enrichment:
             except Exception as error:
                 if self._closing.is_set():
                     return
-                log.error("reading: %s\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+                log_unexpected(log, "reading", error=error)
                 pause = AGAIN_SECONDS
             if pause:
                 self._woken.wait(pause)
@@ -268,9 +269,7 @@ class Enrichment:
         except CancelledError:
             raise
         except Exception as error:
-            # Without the message of an unexpected error: it may quote what was being read.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            log.error("job %d: %s\n%s", job.id, type(error).__name__, where)
+            log_unexpected(log, "job %d", job.id, error=error)
             why = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
             self.writer.write_later(partial(self.memory.jobs.fail, job.id, why))
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, field, fields
@@ -24,6 +23,7 @@ from typing import Any
 
 from daemon import wire
 from daemon.config.settings import NightSettings, RetentionSettings
+from daemon.failures import log_unexpected
 from daemon.jobs.schedule import Runs, on_battery, read_clock
 from daemon.jobs.workers import Writer, try_lock
 from memory import Memory
@@ -83,9 +83,7 @@ class NightlyJob:
                 ended = "idle"  # the daemon is stopping
                 return False
             except Exception as error:
-                # Without the message of an unexpected error: it may quote the memory.
-                trace = "".join(traceback.format_tb(error.__traceback__))
-                log.error("the night broke off: %s\n%s", type(error).__name__, trace)
+                log_unexpected(log, "the night broke off", error=error)
                 ended = "failed"
                 self._runs.give_up(NIGHT)
                 return False

@@ -18,13 +18,18 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import traceback
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from daemon.failures import log_unexpected
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -90,6 +95,29 @@ def read_clock() -> datetime:
     return datetime.now().astimezone()
 
 
+@dataclass
+class RateLimit:
+    """How often something may be done: `most` times a minute."""
+
+    most: int
+    now: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._times: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def take(self) -> float:
+        """Counts once; returns the seconds to wait if it was done too often in the last minute, else 0."""
+        with self._lock:
+            now = self.now()
+            while self._times and now - self._times[0] >= 60:
+                self._times.popleft()
+            if len(self._times) >= self.most:
+                return 60 - (now - self._times[0])
+            self._times.append(now)
+            return 0.0
+
+
 class Runs:
     """The last runs of periodic jobs and their results, as recorded in the memory. Times are ms UTC."""
 
@@ -141,9 +169,7 @@ def _run(name: str, run: Callable[[], object]) -> None:
     except CancelledError:
         log.info("the job %s was stopped", name)
     except Exception as error:
-        # Without the message of an unexpected error: it may quote the memory.
-        trace = "".join(traceback.format_tb(error.__traceback__))
-        log.error("the job %s failed: %s\n%s", name, type(error).__name__, trace)
+        log_unexpected(log, "the job %s failed", name, error=error)
 
 
 def on_battery(supplies: Path = SUPPLIES, pmset: str = "pmset") -> bool | None:

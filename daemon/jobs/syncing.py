@@ -58,7 +58,13 @@ class Syncing:
         self._is_closing = True
         self._wake.set()
 
-    def init(self, folder: Path, words: str) -> str:
+    def begin(self, folder: Path, words: str) -> str:
+        """Joins a folder and runs the first round; returns new words. InvalidInputError, NotAvailableError."""
+        new_words = self.join(folder, words)
+        self.run()
+        return new_words
+
+    def join(self, folder: Path, words: str) -> str:
         """Joins a folder with the words of its key, or creates one; returns new words. InvalidInputError."""
         from_before: dict[str, str] = {}
         with suppress(NotFoundError, NotAvailableError):
@@ -80,7 +86,7 @@ class Syncing:
         self.start()
         return new_words
 
-    def run(self) -> None:
+    def run(self) -> wire.SyncState:
         """Runs a round now. NotFoundError without a folder, NotAvailableError, InvalidInputError."""
         with self._turn:
             try:
@@ -89,30 +95,35 @@ class Syncing:
                 self._problem = str(error)
                 raise
             self._problem = ""
+        return self._read_state()
 
-    def forget(self, machine: str) -> None:
+    def forget(self, machine: str) -> wire.SyncState:
         """Removes a computer. NotFoundError, InvalidInputError, NotAvailableError."""
         with self._turn:
             self.run()
             self._open().forget_machine(machine)
+        return self._read_state()
 
-    def allow(self, folder: str, is_allowed: bool) -> None:
-        """Sets whether a folder's text is synchronised although its policy is local."""
+    def allow(self, folder: str, is_allowed: bool) -> wire.SyncState:
+        """Sets whether a folder's text is synchronised although its policy is local. NotFoundError."""
         allowed = set(self._memory.sources.synced_folders()) - {folder}
         folders = allowed | ({folder} if is_allowed else set())
         self._writer.write(lambda: self._memory.sources.set_synced_folders(sorted(folders)))
+        return self._read_state()
 
     def words(self) -> str:
         """Returns the words of the key. NotFoundError without a folder."""
         return self._settings()["words"]
 
     def state(self) -> wire.SyncState | None:
-        if not self._file.exists():
-            return None
+        return self._read_state() if self._file.exists() else None
+
+    def _read_state(self) -> wire.SyncState:
+        """Returns the state. NotFoundError without a folder."""
         allowed = tuple(self._memory.sources.synced_folders())
         try:
             settings = self._settings()
-        except PalimpsestError as error:
+        except NotAvailableError as error:
             return wire.SyncState("", "", problem=str(error), allowed=allowed)
         now = self._sync.state if self._sync else wire.SyncState(settings["folder"], settings["machine"])
         return replace(now, problem=self._problem, allowed=allowed)

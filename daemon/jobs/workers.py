@@ -14,7 +14,6 @@ import logging
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from daemon import wire
-from daemon.failures import ConflictError
+from daemon.failures import ConflictError, log_unexpected
 from memory.errors import PalimpsestError, StoreFullError
 
 log = logging.getLogger(__name__)
@@ -237,13 +236,11 @@ class Tasks:
         elif isinstance(error, CancelledError):
             log.info("a task was stopped before its end")
         else:
-            # Without the message of an unexpected error: it may quote what was being read.
-            trace = "".join(traceback.format_tb(error.__traceback__))
-            is_known = isinstance(error, PalimpsestError)
-            log.error(
-                "%s failed: %s\n%s", task.name, error if is_known else type(error).__name__, "" if is_known else trace
-            )
-            reason = str(error) if is_known else "internal error; see the log."
+            reason = "internal error; see the log."
+            if isinstance(error, PalimpsestError):
+                log.error("%s failed: %s", task.name, reason := str(error))
+            else:
+                log_unexpected(log, "%s failed", task.name, error=error)
             self._tell(wire.Notice("error", f"{task.name} failed: {reason}"))
         try:
             task.ended(error)

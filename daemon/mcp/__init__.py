@@ -6,17 +6,16 @@ import functools
 import itertools
 import logging
 import re
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from daemon import wire
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.config.settings import McpClientSettings, Settings, SettingsError, load
+from daemon.jobs.schedule import RateLimit
 from memory.nouns import AGENT_NOTES
 
 POLICY_SECONDS = 2.0  # for which what was read of config.toml and the watched folders holds
@@ -99,27 +98,6 @@ class Policies:
         return load(self._config)
 
 
-@dataclass(slots=True)
-class Meter:
-    """A rate limit: an agent in a loop must wait."""
-
-    calls_per_minute: int
-    now: Callable[[], float] = time.monotonic
-    _calls: deque[float] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self) -> float:
-        """Counts a call; returns the seconds to wait if there were too many in the last minute, else 0."""
-        with self._lock:
-            now = self.now()
-            while self._calls and now - self._calls[0] >= 60:
-                self._calls.popleft()
-            if len(self._calls) >= self.calls_per_minute:
-                return 60 - (now - self._calls[0])
-            self._calls.append(now)
-            return 0.0
-
-
 def client_name(text: str) -> str:
     """Normalizes a program's name: "Claude Code" is claude-code."""
     return re.sub(r"[^a-z0-9_]+", "-", text.casefold()).strip("-_")[:40] or NAMELESS
@@ -143,7 +121,7 @@ class Agent:
         self._find_access = find_access
         self._named = name
         self._introduced = ""
-        self._meter = Meter(calls_per_minute)
+        self._limit = RateLimit(calls_per_minute)  # for one in a loop
         self._calls = itertools.count(1)
 
     @property
@@ -207,7 +185,7 @@ class Agent:
 
     def _admit(self, writes: bool) -> None:
         """Raises RefusedError above the rate limit, and for forbidden calls."""
-        if wait := self._meter.take():
+        if wait := self._limit.take():
             raise RefusedError(f"Too many calls: wait {wait:.0f} seconds.")
         if self.access.is_empty:
             raise RefusedError(NOTHING_SHARED)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -19,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.failures import log_unexpected
 from daemon.jobs.workers import Task, Writer
 from daemon.reading import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
@@ -383,5 +383,5 @@ class FileImporter:
         except Exception as error:
             is_known = isinstance(error, PalimpsestError)
             reason = str(error) if is_known else f"it could not be stored: {type(error).__name__}"
-            log.error("not stored: %s\n%s", draft.document.uri, "".join(traceback.format_tb(error.__traceback__)))
+            log_unexpected(log, "not stored: %s", draft.document.uri, error=error)
             batch.unread[draft.document.uri] = reason

@@ -119,8 +119,8 @@ class Ingest:
         noted = {skip.uri: skip.at for skip in self.memory.sources.list_skipped()} if left else {}
         changed = {}
         for uri in left:
-            file, target = disk.files.pop(uri), disk.targets[uri]
-            disk.unread[uri] = FORGOTTEN
+            file, target = disk.files[uri], disk.targets[uri]
+            disk.skip(uri, FORGOTTEN)
             if file.size and (target.path == file.path or file.mtime_ns > (to_ms(noted[uri]) or 0) * 1_000_000):
                 with suppress(Unreadable), open_whole(file.path, file.size, target.ignore.root) as (stream, _):
                     changed[uri] = hash_content(stream)

@@ -68,6 +68,11 @@ class Scan:
         """Whether the file exists or may exist."""
         return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
 
+    def skip(self, uri: str, reason: str) -> None:
+        """Notes that a scanned file is not read."""
+        del self.files[uri], self.targets[uri]
+        self.unread[uri] = reason
+
     def leave_same(self, source: Source) -> bool:
         """Removes the file of a source if it is unchanged; returns whether it is. Size and time do not suffice for a
         file that was scanned alone because of an event."""
@@ -93,8 +98,7 @@ class Scan:
     def leave_kept(self, skipped: Mapping[str, str]) -> None:
         """Skips empty files whose content a person decided to keep."""
         for uri in [uri for uri, file in self.files.items() if not file.size and skipped.get(uri) == KEPT]:
-            del self.files[uri]
-            self.unread[uri] = KEPT
+            self.skip(uri, KEPT)
 
     def leave_key_files(self, names: Sequence[str], known: Sources) -> None:
         """Skips files with such names, unless a person named them, now or before."""
@@ -102,8 +106,7 @@ class Scan:
         named = [uri for uri, file in self.files.items() if pattern.match(file.path.name)]
         for uri in named:
             if uri not in known and self.files[uri].path != self.targets[uri].root:
-                del self.files[uri]
-                self.unread[uri] = NAMED
+                self.skip(uri, NAMED)
 
     def accept(
         self,
@@ -184,8 +187,7 @@ def leave_copies(disk: Scan) -> list[str]:
         for file in (original, *copies):
             uri = uri_of(file.path)
             if file is not newest and uri in disk.files:
-                del disk.files[uri], disk.targets[uri]
-                disk.unread[uri] = SYNC_COPY.format(newest.path.name)
+                disk.skip(uri, SYNC_COPY.format(newest.path.name))
                 left_out.append(uri)
     return left_out
 

@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import memory
 from daemon.wire.codec import decode as decode
 from daemon.wire.codec import encode as encode
 from daemon.wire.codec import encode_event as encode_event
@@ -48,15 +49,16 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # A module is imported when one of its names is first asked for: each dataclass takes half a millisecond to make, and a
 # command needs few of them. Which module has a name is read in its text. The nouns of the library that clients get
 # unchanged are values, of the standard library only.
-MODULES = (
-    "daemon/wire/replies", "daemon/wire/documents", "daemon/wire/objects", "daemon/wire/status", "memory/events",
-    "memory/llm", "memory/nouns", "memory/revisions", "memory/stages", "memory/trace", "memory/views",
-)  # fmt: skip
-ROOT = Path(__file__).parents[2]
+MODULES = {
+    sys.modules[__name__]: ("replies", "documents", "objects", "status"),
+    memory: ("events", "llm", "nouns", "revisions", "stages", "trace", "views"),
+}
 HOMES: dict[str, str] = {}  # name -> its module
-for _module in MODULES:
-    _names = re.findall(r"^(?:class|def) (\w+)", (ROOT / f"{_module}.py").read_text("utf-8"), re.MULTILINE)
-    HOMES |= dict.fromkeys(_names, _module.replace("/", "."))
+for _package, _modules in MODULES.items():
+    for _module in _modules:
+        _text = Path(_package.__path__[0], f"{_module}.py").read_text("utf-8")
+        _names = re.findall(r"^(?:class|def) (\w+)", _text, re.MULTILINE)
+        HOMES |= dict.fromkeys(_names, f"{_package.__name__}.{_module}")
 
 
 if not TYPE_CHECKING:  # so that who checks types knows of no name that is not here

@@ -15,8 +15,6 @@ from memory.views import (
     Conversation,
     FoundObject,
     ListedSource,
-    MentionedIn,
-    Neighbour,
     PlannedEntry,
 )
 
@@ -58,15 +56,6 @@ class MessagesReply:
 
 
 @dataclass(frozen=True, slots=True)
-class FactsReply:
-    """The facts. `disputes`: the open revisions of kind "contradicts" between two of them."""
-
-    about: str
-    facts: tuple[Fact, ...]
-    disputes: tuple[Revision, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Names:
     """A decision about two names. `replaced`: the number of replacements between their facts made or undone by it."""
 
@@ -84,32 +73,6 @@ class RevisionsReply:
     revisions: tuple[Revision, ...]
     open: int
     alias_suspects: tuple[AliasSuspect, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineValue:
-    """A value of a timeline: its fact, and the revision that ended it."""
-
-    fact: Fact
-    ended: Revision | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FactTimeline:
-    """The timeline of one subject and predicate; or the versions of a sentence in a note: then `subject` is the note's
-    name, and there is no predicate."""
-
-    subject: str
-    predicate: str
-    values: tuple[TimelineValue, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryReply:
-    """The timelines of an object, last changed first."""
-
-    about: str
-    timelines: tuple[FactTimeline, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +98,6 @@ class SearchReply:
     objects: tuple[FoundObject, ...] = ()
     facts: tuple[Fact, ...] = ()
     notes: tuple[ListedSource, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectReply:
-    """An object: its valid facts, their changes, the newest notes that mention it (`notes_total` in all), and its
-    neighbours."""
-
-    name: str
-    names: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    timelines: tuple[FactTimeline, ...]
-    notes: tuple[MentionedIn, ...]
-    notes_total: int
-    neighbours: tuple[Neighbour, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Everything runs in parallel with questions and writes, in small transactions, and can be cancelled between any two.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
@@ -42,8 +42,9 @@ from memory.store import (
 from memory.store.connect import Connection, set_meta
 from memory.store.queries import Model
 from memory.text.mentions import norm
+from memory.time.timestamps import from_ms
 from memory.trace import Diagnosis, TrainingReport
-from memory.views import Check, ConsolidationReport
+from memory.views import Check, ConsolidationReport, Copy
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
@@ -367,9 +368,9 @@ class Maintenance:
 
     note_run = write_by(jobs.note_run)
 
-    def known_copies(self, folder: Path) -> list[Path]:
+    def known_copies(self, folder: Path) -> tuple[Copy, ...]:
         """Lists all copies of this memory, in `folder` or elsewhere."""
-        return self._store.read(files.known_copies, self._store.path, folder)
+        return _date(self._store.read(files.known_copies, self._store.path, folder))
 
     def copies_with(
         self,
@@ -378,10 +379,19 @@ class Maintenance:
         object: str | None = None,
         fact: int | None = None,
         episode: int | None = None,
-    ) -> list[Path]:
+    ) -> tuple[Copy, ...]:
         """Lists the copies of this memory, in `folder` or elsewhere, that contain one of these sources (by uri), or
         that object, fact or episode; and unreadable copies, which may. Call it before forgetting."""
         with self._store.reading() as conn:
             rows = files.find_rows(conn, sources, object and norm(object), fact, episode)
             copies = files.known_copies(conn, self._store.path, folder)
-        return files.copies_with(copies, *rows)
+        return _date(files.copies_with(copies, *rows))
+
+
+def _date(paths: Iterable[Path]) -> tuple[Copy, ...]:
+    """Returns copies with the time of their creation."""
+    dated = []
+    for path in paths:
+        with suppress(FileNotFoundError):
+            dated.append(Copy(str(path), from_ms(int(path.stat().st_mtime * 1000))))
+    return tuple(dated)

@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.services import WriteLimiter
 from daemon.client.client import Client, DaemonError
 from daemon.config.settings import McpSettings, Settings
-from daemon.failures import ConflictError
-from memory.errors import InvalidInputError
 from tests.running import run_daemon
 
 LIMITS = McpSettings(note_kb=1, notes_per_minute=5, notes_per_day=8)
@@ -60,6 +57,7 @@ def test_an_agent_that_floods_is_stopped_by_the_minute_and_others_are_not(client
     ("name", "text", "reason"),
     [
         ("big", "x " * 600, "may have 1 kB"),
+        ("bytes", "ä" * 501, "may have 1 kB"),
         ("empty", " \n ", "no words"),
         ("../up", "A note.", "name"),
         ("", "A note.", "name"),
@@ -88,21 +86,8 @@ def test_all_of_an_agent_is_taken_back_at_once_and_nothing_of_another(client: Cl
     assert client.undo_agent("undone") == wire.AgentUndone(wire.Forgotten())
 
 
-def test_the_limits_by_size_minute_and_day() -> None:
-    now = 0.0
-    limiter = WriteLimiter(LIMITS, lambda: now)
-    limiter.check_size("ä" * 500)
-    with pytest.raises(InvalidInputError):
-        limiter.check_size("ä" * 501)
-    with pytest.raises(ConflictError, match="8 notes within 24 hours"):
-        limiter.take("a", 8)
-    for n in range(5):
-        limiter.take("a", n)
-    with pytest.raises(ConflictError, match="minute"):
-        limiter.take("a", 5)
-    limiter.take("b", 0)
-    now = 60.0
-    limiter.take("a", 5)
+def test_a_note_may_have_just_the_kilobytes_that_are_allowed(client: Client) -> None:
+    assert client.remember_for("exact", "ä" * 500).known is False
 
 
 def test_what_was_written_before_a_restart_counts_for_the_day(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from daemon.calls import Call, Calls, call, list_calls
 from daemon.calls.process import DaemonCalls
 from daemon.client.connection import Lines, Stream
 from daemon.jobs.embedder import Embedding
+from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
@@ -39,6 +40,7 @@ ROOT = Path(__file__).parents[2]
 CALLS = {one.name: one for one in list_calls(DaemonCalls)}
 PARTS = {
     "embedding": Embedding,
+    "enrichment": Enrichment,
     "memory.browsing": Browsing,
     "memory.conversations": Conversations,
     "memory.maintenance": Maintenance,

@@ -58,11 +58,11 @@ def values(reply: wire.HistoryReply) -> list[tuple[str, list[str]]]:
 
 def test_what_was_replaced_is_shown_with_its_history_alone(memory: Memory) -> None:
     moves(memory)
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
-    assert shown(facts.facts(memory, "Marta", datetime(2025, 1, 1, tzinfo=UTC), None, False)) == [
+    assert shown(memory.browsing.facts("Marta")) == ["Marta lives in Porto"]
+    assert shown(memory.browsing.facts("Marta", datetime(2025, 1, 1, tzinfo=UTC), None, False)) == [
         "Marta lives in Lisbon"
     ]
-    both = facts.facts(memory, "Marta", None, None, True)
+    both = memory.browsing.facts("Marta", history=True)
     assert shown(both) == ["Marta lives in Porto", "Marta lives in Lisbon"]
     assert both.facts[1].quote == "Marta lives in Lisbon." and both.facts[1].predicate == "lives in"
 
@@ -74,15 +74,15 @@ def test_a_sentence_that_says_more_than_the_relation_stays(memory: Memory) -> No
     id = tell(memory, "2026-03-09", text)
     short = ExtractedRelation(subject="Marta", predicate="lives in", object="Porto", start=11, end=31)
     memory.knowledge.assert_facts({id: Extraction((short,))}, "test")
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto", text]
+    assert shown(memory.browsing.facts("Marta")) == ["Marta lives in Porto", text]
     tell(memory, "2026-04-01", "Marta lives in Faro.", ("Marta", "lives in", "Faro"))
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Faro"], "it holds what is old"
+    assert shown(memory.browsing.facts("Marta")) == ["Marta lives in Faro"], "it holds what is old"
 
 
 def test_a_second_sentence_that_says_what_was_replaced_is_left_out(memory: Memory) -> None:
     moves(memory)
     tell(memory, "2024-06-01", "At that time Marta lives in Lisbon.", ("Marta", "lives in", "Lisbon"))
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Porto"]
+    assert shown(memory.browsing.facts("Marta")) == ["Marta lives in Porto"]
 
 
 def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memory) -> None:
@@ -93,16 +93,14 @@ def test_a_sentence_stays_as_long_as_its_relation_does_not_hold_yet(memory: Memo
         subject="Marta", predicate="lives in", object="Porto", start=13, end=33, valid_from=later, single=True
     )
     memory.knowledge.assert_facts({id: Extraction((told,))})
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == [text]
-    assert (
-        shown(facts.facts(memory, "Marta", datetime(2101, 6, 1, tzinfo=UTC), None, False))[0] == "Marta lives in Porto"
-    )
+    assert shown(memory.browsing.facts("Marta")) == [text]
+    assert shown(memory.browsing.facts("Marta", datetime(2101, 6, 1, tzinfo=UTC)))[0] == "Marta lives in Porto"
 
 
 def test_what_the_memory_knew_on_a_day(memory: Memory) -> None:
     moves(memory)
     yesterday = datetime.now(UTC) - timedelta(days=1)
-    assert facts.facts(memory, "Marta", None, yesterday, False).facts == ()
+    assert memory.browsing.facts("Marta", None, yesterday, False).facts == ()
 
 
 def test_two_notes_that_disagree(memory: Memory) -> None:
@@ -111,25 +109,25 @@ def test_two_notes_that_disagree(memory: Memory) -> None:
     [receipt] = memory.ingest.remember_many([Document("b.md", "Marta lives in Faro.", kind="file", at=at)])
     relation = ExtractedRelation(subject="Marta", predicate="lives in", object="Faro", start=0, end=20, single=True)
     memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((relation,))})
-    reply = facts.facts(memory, "Marta", None, None, False)
+    reply = memory.browsing.facts("Marta")
     assert sorted(shown(reply)) == ["Marta lives in Faro", "Marta lives in Porto"]
     [dispute] = reply.disputes
     assert (dispute.relation, dispute.state) == ("contradicts", "open")
     memory.knowledge.settle(dispute.id, "both")
-    assert facts.facts(memory, "Marta", None, None, False).disputes == ()
+    assert memory.browsing.facts("Marta").disputes == ()
 
 
 def test_history_is_in_order_of_time_and_says_who_replaced_what(memory: Memory) -> None:
     moves(memory)
     tell(memory, "2023-01-01", "Marta lives in Braga.", ("Marta", "lives in", "Braga"))
     tell(memory, "2026-05-01", "Marta plays the flute.", ("Marta", "plays", "the flute"))
-    found = facts.history(memory, "Marta")
+    found = memory.browsing.history("Marta")
     assert values(found) == [("plays", ["the flute"]), ("lives in", ["Braga", "Lisbon", "Porto"])]
     braga, lisbon, porto = found.timelines[1].values
     assert braga.ended and braga.ended.author == "rule" and braga.fact.valid_to == lisbon.fact.valid_from
     assert lisbon.ended and lisbon.ended.new == porto.fact and porto.ended is None
     with pytest.raises(NotFoundError):
-        facts.history(memory, "Nobody")
+        memory.browsing.history("Nobody")
 
 
 def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
@@ -137,10 +135,10 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
     id = tell(memory, "2026-01-01", "Marta bakes for Rosa.")
     relation = ExtractedRelation(subject="Marta", predicate="bakes for", object="Rosa", start=0, end=21)
     memory.knowledge.assert_facts({id: Extraction((relation,))}, "test")
-    assert {timeline for timeline, _ in values(facts.history(memory, "Marta"))} == {"cooks for", "bakes for"}
+    assert {timeline for timeline, _ in values(memory.browsing.history("Marta"))} == {"cooks for", "bakes for"}
     old, new = sorted(fact.id for fact in memory.knowledge.facts("Marta") if fact.kind == "relation")
     memory.knowledge.apply_decisions([Decision(old, new, "supersedes", 0.9)], "test")
-    found = facts.history(memory, "Marta")
+    found = memory.browsing.history("Marta")
     assert values(found) == [("bakes for", ["Lumen", "Rosa"])]
     assert found.timelines[0].values[0].ended is not None and found.timelines[0].values[0].ended.author == "model"
 
@@ -149,9 +147,9 @@ def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     moves(memory)
     [revision] = memory.knowledge.revisions()
     facts.settle_revision(memory, lambda event: None, revision.id, "old")
-    [timeline] = facts.history(memory, "Marta").timelines
+    [timeline] = memory.browsing.history("Marta").timelines
     assert [(value.fact.objects[-1], value.ended) for value in timeline.values] == [("Lisbon", None)]
-    assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
+    assert shown(memory.browsing.facts("Marta")) == ["Marta lives in Lisbon"]
 
 
 def test_who_decides_sees_whole_sentences(memory: Memory) -> None:

@@ -133,7 +133,7 @@ def test_only_the_owner_reads_the_words_whatever_the_umask(syncing: Syncing, tmp
         finally:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / "sync.json").stat().st_mode) == 0o600
-    syncing.init(tmp_path / "shared", "")
+    syncing.join(tmp_path / "shared", "")
     syncing.close()
     assert stat.S_IMODE((tmp_path / "sync.json").stat().st_mode) == 0o600
 
@@ -144,7 +144,7 @@ def test_a_damaged_file_of_words_is_a_problem_that_init_solves(syncing: Syncing,
     assert state is not None and "damaged" in state.problem
     with pytest.raises(NotAvailableError, match="damaged"):
         syncing.run()
-    syncing.init(tmp_path / "shared", "")
+    syncing.join(tmp_path / "shared", "")
     syncing.close()
     state = syncing.state()
     assert state is not None and not state.problem
@@ -155,5 +155,5 @@ def test_without_the_extra_its_name_is_said_and_nothing_is_written(
 ) -> None:
     monkeypatch.setitem(sys.modules, "memory.sync.folder", None)
     with pytest.raises(NotAvailableError, match="extra sync"):
-        syncing.init(tmp_path / "shared", "")
+        syncing.join(tmp_path / "shared", "")
     assert not (tmp_path / "sync.json").exists() and not (tmp_path / "shared").exists()

@@ -14,7 +14,8 @@ from mcp.client.client import Client
 from mcp.types import Implementation
 
 from daemon.cli.options import write_setting
-from daemon.mcp import NOTHING_SHARED, Access, Agent, Meter, Policies, client_name
+from daemon.jobs.schedule import RateLimit
+from daemon.mcp import NOTHING_SHARED, Access, Agent, Policies, client_name
 from daemon.mcp.server import DECIDED, MAX_CHARS, TOOLS, AgentServer, fit
 from tests.daemon.mcp.conftest import EVERYTHING, PAL, call, served
 from tests.running import RunningDaemon
@@ -195,12 +196,12 @@ def test_a_folder_shares_what_is_in_it_and_nothing_beside_it() -> None:
 
 def test_an_agent_in_a_loop_waits() -> None:
     now = 0.0
-    meter = Meter(60, lambda: now)
-    assert [meter.take() for _ in range(60)] == [0.0] * 60
+    limit = RateLimit(60, lambda: now)
+    assert [limit.take() for _ in range(60)] == [0.0] * 60
     now = 20.0
-    assert meter.take() == 40.0
+    assert limit.take() == 40.0
     now = 60.0
-    assert meter.take() == 0.0
+    assert limit.take() == 0.0
 
 
 def test_what_a_program_says_that_it_is_becomes_a_name() -> None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.api.facts import history
 from memory import Memory
 from memory.ingest.versions import align_sentences, is_statement
 from memory.protocols import Embedder
@@ -74,7 +73,7 @@ def test_history_tells_what_a_note_said(memory: Memory, path: Path) -> None:
     for rent in ("850", "910", "975"):
         write(memory, path, note(rent=rent))
     write(memory, path, note(rent="975", day="Friday"))
-    (rent,) = [one for one in history(memory, "Flat").timelines if "flat" in one.values[0].fact.text]
+    (rent,) = [one for one in memory.browsing.history("Flat").timelines if "flat" in one.values[0].fact.text]
     assert (rent.subject, rent.predicate) == ("flat.md", "")
     assert [value.fact.text[6:9] for value in rent.values] == ["850", "910", "975"]
     assert [value.ended is not None for value in rent.values] == [True, True, False]
