@@ -12,7 +12,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
@@ -43,38 +43,34 @@ REBUILT = ("memory", "rows", "text", "vectors")
 MOST_SESSIONS = 1000
 
 
+@dataclass
 class Turn:
     """A question being answered, with or without a chat session. `is_loading` returns whether a model must be loaded
     first."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        writer: Writer,
-        channel: Channel,
-        chat: int | None = None,
-        is_loading: Callable[[str], bool] = lambda name: False,
-    ) -> None:
-        self._memory, self._writer, self._channel, self._chat = memory, writer, channel, chat
-        self._is_loading = is_loading
-        self._began = time.monotonic()
+    memory: Memory
+    writer: Writer
+    channel: Channel
+    chat: int | None = None
+    is_loading: Callable[[str], bool] = lambda name: False
+    began: float = field(default_factory=time.monotonic)
 
     def begin(self, question: str, events: Iterator[AskEvent]) -> Callable[[], None]:
         """Queues the question for its chat session; returns the work that fills the channel with the events.
         NotFoundError for an unknown session."""
-        if self._chat is not None:
-            self._memory.conversations.check(self._chat)
-        self._add_later(partial(self._memory.conversations.add_question, text=question))
+        if self.chat is not None:
+            self.memory.conversations.check(self.chat)
+        self._add_later(partial(self.memory.conversations.add_question, text=question))
         return partial(self._work, events)
 
     def _add_later(self, add: Callable[[int], None]) -> None:
-        if self._chat is not None:
-            self._memory.state.pending.add(partial(add, self._chat))
-            self._writer.submit(self._memory.state.pending.try_write, urgent=True)
+        if self.chat is not None:
+            self.memory.state.pending.add(partial(add, self.chat))
+            self.writer.submit(self.memory.state.pending.try_write, urgent=True)
 
     def _work(self, events: Iterator[AskEvent]) -> None:
         """Fills the channel with the events, and stores the answer in the chat session."""
-        channel, add_answer = self._channel, self._memory.conversations.add_answer
+        channel, add_answer = self.channel, self.memory.conversations.add_answer
         pieces: list[str] = []
         cited: list[Citation] = []
         preview = Preview("")
@@ -86,17 +82,15 @@ class Turn:
                 if isinstance(event, Answer):
                     answer = event
                     self._add_later(partial(add_answer, answer=answer))
-                    self._writer.submit(partial(deque, events, 0), urgent=True)  # which stores the trace
-                    ms = round((time.monotonic() - self._began) * 1000, 1)
-                    values = {item.name: getattr(answer, item.name) for item in fields(answer)}
-                    channel.put(wire.Answered(**values, conversation=self._chat, ms=ms))
+                    self.writer.submit(partial(deque, events, 0), urgent=True)  # which stores the trace
+                    channel.put(end_question(answer, self.began, self.chat))
                     break
                 if isinstance(event, Token):
                     pieces.append(event.text)
                 if isinstance(event, Citation):
                     cited.append(event)
                 if isinstance(event, Preview):
-                    event = preview = replace(event, is_loading=self._is_loading(event.model))
+                    event = preview = replace(event, is_loading=self.is_loading(event.model))
                 channel.put(event)
         except ModelCancelledError:
             log.info("the client left before the end of the answer")
@@ -108,6 +102,12 @@ class Turn:
                 seen = Answer("".join(pieces), tuple(cited)) if pieces else Answer(preview.text, preview.citations)
                 self._add_later(partial(add_answer, answer=seen, state="partial"))
             channel.end()
+
+
+def end_question(answer: Answer, began: float, conversation: int | None = None) -> wire.Answered:
+    """Returns the last event of a question."""
+    values = {item.name: getattr(answer, item.name) for item in fields(answer)}
+    return wire.Answered(**values, conversation=conversation, ms=round((time.monotonic() - began) * 1000, 1))
 
 
 def checked_scope(memory: Memory, within: Scope | None) -> Scope | None:

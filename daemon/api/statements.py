@@ -6,7 +6,7 @@ any note can be forgotten."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -32,13 +32,13 @@ TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 NOT_KEPT, HOW_TO_KEEP = "No note says this yet.", "To save it: /remember TEXT in the chat, or pal remember TEXT."
 
 
+@dataclass
 class StatementStore:
     """Stores a person's statements; `hear` reads the current setting from config.toml."""
 
-    def __init__(self, memory: Memory, writer: Writer, config: Path) -> None:
-        self._memory = memory
-        self._writer = writer
-        self._config = config
+    memory: Memory
+    writer: Writer
+    config: Path
 
     def hear(self, text: str) -> tuple[wire.SavedStatement | None, str]:
         """Returns the statement in a text, None without one, and whether the person agreed to keep such statements."""
@@ -53,13 +53,13 @@ class StatementStore:
             raise InvalidInputError("The statement is missing.")
         if (last := self._find_last()) is not None and last.text == text.strip():
             return last  # sent twice
-        title = self._memory.conversations.get(conversation)[0].title if conversation is not None else ""
-        return self._writer.write(partial(_keep, self._memory, text.strip(), title or title_of(text)))
+        title = self.memory.conversations.get(conversation)[0].title if conversation is not None else ""
+        return self.writer.write(partial(_keep, self.memory, text.strip(), title or title_of(text)))
 
     def set(self, remember: str) -> None:
         """Writes the setting into config.toml. InvalidInputError."""
         try:
-            write_setting(self._config, SETTING, remember)
+            write_setting(self.config, SETTING, remember)
         except SettingsError as error:
             raise InvalidInputError(str(error)) from error
 
@@ -72,16 +72,16 @@ class StatementStore:
         return last
 
     def _find_last(self) -> wire.SavedStatement | None:
-        notes = self._memory.sources.list_under(PREFIX)
+        notes = self.memory.sources.list_under(PREFIX)
         if not notes:
             return None
         uri = max(notes, key=lambda source: source.id).uri  # local time goes back in autumn and on journeys
-        ids = self._memory.browsing.read_source(uri).passages
-        return wire.SavedStatement("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
+        ids = self.memory.browsing.read_source(uri).passages
+        return wire.SavedStatement("\n".join(map(_read_words, self.memory.sources.episodes(ids))), uri, ids[0])
 
     def _read_choice(self) -> str:
         try:
-            return load(self._config).chat.remember
+            return load(self.config).chat.remember
         except SettingsError:
             return "no"
 

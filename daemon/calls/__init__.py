@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar, cast, get_type_hints
+from urllib.parse import urlencode
 
 from daemon import wire
 from daemon.client.connection import Lines, Stream
@@ -104,8 +105,6 @@ class Call:
             return path, rest if len(self.types) - 1 > path.count("{") else None
         if not rest:
             return path, None
-        from urllib.parse import urlencode
-
         query = {name: _to_query_text(value) for name, value in rest.items()}
         return f"{path}?{urlencode(query, errors='replace')}", None  # what a shell hands over need not be text
 

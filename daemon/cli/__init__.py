@@ -10,11 +10,10 @@ import importlib
 import io
 import os
 import sys
+import threading
 from typing import Any
 
 import click
-
-from daemon.cli.session import Session
 
 ALL_COMMANDS = "all commands"  # in the context of `pal help all`
 AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
@@ -93,7 +92,6 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
         return
     import signal
-    import threading
 
     def send() -> None:
         signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes what waits there
@@ -159,6 +157,8 @@ class Pal(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
+        from daemon.cli.session import Session
+
         session = ctx.ensure_object(Session)
         sys.unraisablehook = _interrupt_again
         try:
@@ -185,7 +185,7 @@ def _run_at_server(ctx: click.Context, args: list[str]) -> None:
 
     if ctx.params["at"] is not None:
         os.environ[AT] = ctx.params["at"]
-    paths = ctx.ensure_object(Session).paths
+    paths = ctx.obj.paths
     if paths.at and not (args[0] == "config" and AT not in os.environ):
         run_there(paths, args)
 
@@ -201,8 +201,7 @@ def main(ctx: click.Context, at: str | None, no_start: bool) -> None:
     Reads your folders and chats, and answers questions with the source line of every claim.
     Without a command it opens the chat.
     """
-    session = ctx.ensure_object(Session)
-    session.start = not no_start
+    ctx.obj.start = not no_start
     if at is not None:
         from daemon.paths import AT
 

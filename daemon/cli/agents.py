@@ -147,11 +147,9 @@ def install_server(
     or gemini; the entry of codex you add yourself. The permissions --folder, --all and --write are written into
     config.toml, under [mcp.clients.NAME]; changes there take effect at once. `pal mcp clients` shows them.
     """
-    file, arguments, environment = (
-        Path(SETTINGS[client]).expanduser(),
-        ["mcp", "--client", client],
-        _environment(session),
-    )
+    file, arguments = Path(SETTINGS[client]).expanduser(), ["mcp", "--client", client]
+    environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}  # which the program must set
+    environment |= {AT: session.paths.at} if os.environ.get(AT) else {}
     is_toml = file.suffix == ".toml"
     if is_toml:
         output.print_text(f"[mcp_servers.{NAME}]\ncommand = {json.dumps(find_pal())}\nargs = {json.dumps(arguments)}")
@@ -191,12 +189,6 @@ def _add_server(file: Path, server: dict[str, Any]) -> str:
     except (OSError, ValueError, AttributeError) as error:
         raise click.ClickException(f"{file} has no settings in JSON. Correct it; nothing was changed.") from error
     return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
-
-
-def _environment(session: Session) -> dict[str, str]:
-    """Returns the variables that another program must set for this memory."""
-    environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}
-    return environment | ({AT: session.paths.at} if os.environ.get(AT) else {})
 
 
 def find_pal() -> str:

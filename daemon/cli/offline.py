@@ -10,8 +10,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import fields
-from datetime import datetime
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +24,7 @@ from daemon.jobs.embedder import open_memory
 from daemon.lock import hold
 from daemon.paths import Paths, name_backup
 from memory import Memory
-from memory.nouns import Answer, Effort
+from memory.nouns import Answer
 from plugins import manager
 from plugins.installing import read_version
 
@@ -58,7 +57,7 @@ class Offline(Client):
         values = call.defaults | arguments
         match call.name:
             case "ask":
-                return Stream(_Pieces(map(wire.event_line, self._answer(**values))), call.ends)
+                return Stream(_Pieces(map(wire.event_line, self._answer(values))), call.ends)
             case "status":
                 process = wire.DaemonProcess(read_version(), wire.PROTOCOL, os.getpid(), 0.0)
                 return wire.Status(process, self._memory.browsing.stats(), wire.FileReading())
@@ -69,27 +68,13 @@ class Offline(Client):
         result = function(SimpleNamespace(memory=self._memory) if call.to else self._memory, **values)
         return Lines(_Pieces(result)) if call.is_stream else result
 
-    def _answer(
-        self,
-        question: str,
-        as_of: datetime | None,
-        within: wire.Scope | None,
-        effort: Effort,
-        replay: bool,
-        strategy: str,
-        **_: object,
-    ) -> Iterator[wire.Event]:
+    def _answer(self, values: dict[str, Any]) -> Iterator[wire.Event]:
         """Answers without storing anything, whoever asks."""
         began = time.monotonic()
-        for event in self._memory.questions.ask(
-            question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=effort,
-            replay=replay, strategy=strategy,
-        ):  # fmt: skip
-            if isinstance(event, Answer):
-                values = {item.name: getattr(event, item.name) for item in fields(event)} | {"note": ""}
-                yield wire.Answered(**values, ms=round((time.monotonic() - began) * 1000, 1))
-            else:
-                yield event
+        asked = {name: values[name] for name in ("question", "as_of", "effort", "replay", "strategy")}
+        within = questions.checked_scope(self._memory, values["within"])
+        for event in self._memory.questions.ask(**asked, within=within):
+            yield replace(questions.end_question(event, began), note="") if isinstance(event, Answer) else event
 
 
 class _Pieces(Response):

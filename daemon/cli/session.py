@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
-T = TypeVar("T")
-End = TypeVar("End")
+from daemon import wire
+from daemon.cli import output
+from daemon.client.client import Client, DaemonDownError
+from daemon.client.starting import connect, explain_failure
+from daemon.paths import Paths, use_address
 
 if TYPE_CHECKING:
-    from daemon import wire
     from daemon.cli.offline import Offline
-    from daemon.client.client import Client, DaemonDownError
-    from daemon.paths import Paths
+
+T = TypeVar("T")
+End = TypeVar("End")
 
 # of a daemon that does not run: it was not to be started; a newer version wrote the memory; config.toml is wrong
 WITHOUT_OFFLINE = {None, 4, 78}
@@ -31,8 +34,6 @@ class Session:
 
     def show(self, value: T, text: str | Callable[[T], object]) -> None:
         """Prints a value as JSON if requested, else as `text`, or as `text` prints it."""
-        from daemon.cli import output
-
         if self.shows_json(value):
             return
         if isinstance(text, str):
@@ -45,8 +46,6 @@ class Session:
     ) -> bool:
         """Prints a value as JSON if requested, else rows in columns, or that there is `nothing`; returns whether rows
         were printed."""
-        from daemon.cli import output
-
         if self.shows_json(value):
             return False
         cells = list(rows)
@@ -58,8 +57,6 @@ class Session:
     def follow(self, events: Iterable[wire.Event], end: type[End], label: str, text: Callable[[End], object]) -> End:
         """Prints every event as JSON if requested, else a bar and the last one as `text` prints it; returns the last
         one, of type `end`."""
-        from daemon.cli import output
-
         if not self.as_json:
             text(done := output.follow_progress(events, end, label))
             return done
@@ -69,24 +66,17 @@ class Session:
 
     def shows_json(self, value: object) -> bool:
         """Prints a value if JSON was requested; returns whether it was."""
-        from daemon.cli import output
-
         if self.as_json:
             output.print_json(value)
         return self.as_json
 
     @cached_property
     def paths(self) -> Paths:
-        from daemon.paths import Paths, use_address
-
         return use_address(Paths.from_environment())
 
     @cached_property
     def client(self) -> Client:
         """Connects on first use. DaemonDownError."""
-        from daemon.cli import output
-        from daemon.client.starting import connect
-
         speaks = self.paths.at or (self.start and not self.paths.memory.exists())
         return connect(self.paths, start=self.start, say=output.say if speaks else lambda message: None)
 
@@ -94,9 +84,6 @@ class Session:
     def reader(self) -> Client:
         """Returns a client for reading: of the daemon or, if it cannot start, of this process, with a message.
         DaemonDownError."""
-        from daemon.client.client import DaemonDownError
-        from daemon.client.starting import explain_failure
-
         try:
             return self.client
         except DaemonDownError as error:
@@ -107,9 +94,7 @@ class Session:
             return self._read_offline(error)
 
     def _read_offline(self, error: DaemonDownError) -> Offline:
-        from daemon.cli import output
         from daemon.cli.offline import Offline
-        from daemon.client.starting import explain_failure
         from memory.errors import StoreError
 
         try:

@@ -9,21 +9,12 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.output import HOW_TO_READ, NothingFound
+from daemon.cli.output import HOW_TO_READ
 from daemon.cli.session import Session
 from daemon.paths import name_received
 from daemon.terminal import cited_link, count, describe_forgotten, flatten
 
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
-NIGHT_STATES = {
-    "off": "; off: night.enabled",
-    "battery": "; it waits until this machine is plugged in: night.on_battery",
-    "failed": "; the next one broke off, and the daemon's log says where",
-    "working": "; at work now",
-}
-NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
-NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
-LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
 LONGEST_QUOTE = 200  # characters
 
 
@@ -66,50 +57,10 @@ def span(fact: wire.Fact, never: str = "") -> str:
     return f"{since}  " if since else f"until {until}  " if until else never
 
 
-def newest(session: Session) -> int:
-    """Returns the number of the newest question of a person. NothingFound without one."""
-    skip, total = 0, 1
-    while skip < total:
-        reply = session.client.traces(LOOKED_AT_ONCE, skip)
-        for trace in reply.traces:
-            if not trace.agent:
-                return trace.id
-        skip, total = skip + LOOKED_AT_ONCE, reply.total
-    raise NothingFound(NONE_ASKED)
-
-
 def local_time(at: datetime) -> str:
     from memory.time.timestamps import from_ms, to_ms  # `pal ask` does without
 
     return from_ms(to_ms(at)).strftime("%Y-%m-%d %H:%M")
-
-
-def outcome(of: wire.AskedQuestion) -> str:
-    """Describes the outcome of a question, and the person's verdict."""
-    kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
-    return f"{kind}, {of.verdict}" if of.verdict else kind
-
-
-def tier(of: wire.AskedQuestion) -> str:
-    """Describes how far the search went."""
-    return wire.TIERS.get(of.tier, of.tier)
-
-
-def duration(ms: float) -> str:
-    return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
-
-
-def cost(of: wire.AskedQuestion) -> str:
-    """Returns `14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
-    parts = [duration(of.ms)]
-    if of.calls:
-        calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"
-        parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]
-    else:
-        parts.append("no model")
-    if of.model and of.calls:
-        parts.append(f"written by {of.model}")
-    return ", ".join(parts)
 
 
 def short(quote: str) -> str:
@@ -182,39 +133,6 @@ def _span(time: wire.TimeNote) -> str:
 
 def _day(of: date) -> str:
     return f"{of.day} {of:%B %Y}"
-
-
-def night(of: wire.Night) -> str:
-    """Describes the last nightly run and its results, in a line."""
-    if of.at is None:
-        last = f"nothing done yet; every day from {of.hour}:00 on"
-    else:
-        erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
-        parts = [describe_work(of) or "all was in order", erased]
-        last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
-    return last + NIGHT_STATES.get(of.state, "")
-
-
-def describe_upkeep(of: wire.BackupState) -> str:
-    """Describes the last scheduled backup and check with their results, in a line."""
-    if not of.backup_days:
-        backup = "no backups: upkeep.backup_days"
-    elif of.backup_problem:
-        backup = f"the last backup failed: {of.backup_problem}"
-    elif of.backup_at is None:
-        backup = f"no backup yet; from {of.hour}:00 on"
-    else:
-        tried = f", restored on trial {local_time(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
-        tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
-        backup = f"last backup {local_time(of.backup_at)}, {of.backups:,} kept{tried}"
-    if not of.check_days:
-        check = "no checks: upkeep.check_days"
-    elif of.check_at is None:
-        check = "not checked yet"
-    else:
-        outcome = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
-        check = f"checked {local_time(of.check_at)}, {outcome}"
-    return f"{backup}; {check}"
 
 
 def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:

@@ -12,9 +12,16 @@ from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
-from daemon.cli.show import describe_folder, describe_upkeep, night
+from daemon.cli.show import describe_folder, describe_work, local_time
 from daemon.health import list_problems
 from daemon.terminal import count, describe_replica, describe_sync, size
+
+NIGHT_STATES = {
+    "off": "; off: night.enabled",
+    "battery": "; it waits until this machine is plugged in: night.on_battery",
+    "failed": "; the next one broke off, and the daemon's log says where",
+    "working": "; at work now",
+}
 
 
 @click.command()
@@ -217,3 +224,36 @@ def reading(state: wire.Enrichment) -> str:
             return f"{far}, now {state.model}" + (f"; {state.detail}" if state.detail else "")
         case _:
             return f"{far}; {state.detail}" if state.detail else far
+
+
+def night(of: wire.Night) -> str:
+    """Describes the last nightly run and its results, in a line."""
+    if of.at is None:
+        last = f"nothing done yet; every day from {of.hour}:00 on"
+    else:
+        erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
+        parts = [describe_work(of) or "all was in order", erased]
+        last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
+    return last + NIGHT_STATES.get(of.state, "")
+
+
+def describe_upkeep(of: wire.BackupState) -> str:
+    """Describes the last scheduled backup and check with their results, in a line."""
+    if not of.backup_days:
+        backup = "no backups: upkeep.backup_days"
+    elif of.backup_problem:
+        backup = f"the last backup failed: {of.backup_problem}"
+    elif of.backup_at is None:
+        backup = f"no backup yet; from {of.hour}:00 on"
+    else:
+        tried = f", restored on trial {local_time(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
+        tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
+        backup = f"last backup {local_time(of.backup_at)}, {of.backups:,} kept{tried}"
+    if not of.check_days:
+        check = "no checks: upkeep.check_days"
+    elif of.check_at is None:
+        check = "not checked yet"
+    else:
+        outcome = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
+        check = f"checked {local_time(of.check_at)}, {outcome}"
+    return f"{backup}; {check}"

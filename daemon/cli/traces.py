@@ -11,21 +11,12 @@ from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
-from daemon.cli.show import (
-    NONE_ASKED,
-    NOT_KEPT,
-    cost,
-    duration,
-    local_time,
-    newest,
-    outcome,
-    print_source,
-    print_sources,
-    short,
-    span,
-    tier,
-)
+from daemon.cli.show import local_time, print_source, print_sources, short, span
 from daemon.terminal import count, describe_scores, describe_verdict, flatten, path_words
+
+NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
+NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
+LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
 
 
 @click.command()
@@ -228,3 +219,43 @@ def _judge(session: Session, id: int | None, verdict: str) -> None:
     session.show(judged, f'"{short(asked.question)}" (trace {asked.id}). {describe_verdict(judged)}')
     if asked.verdict == "bad" and not session.as_json:
         output.say(f"What led to it: pal why {asked.id}. What it misses: pal why --not WORDS {asked.id}")
+
+
+def newest(session: Session) -> int:
+    """Returns the number of the newest question of a person. NothingFound without one."""
+    skip, total = 0, 1
+    while skip < total:
+        reply = session.client.traces(LOOKED_AT_ONCE, skip)
+        for trace in reply.traces:
+            if not trace.agent:
+                return trace.id
+        skip, total = skip + LOOKED_AT_ONCE, reply.total
+    raise NothingFound(NONE_ASKED)
+
+
+def outcome(of: wire.AskedQuestion) -> str:
+    """Describes the outcome of a question, and the person's verdict."""
+    kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
+    return f"{kind}, {of.verdict}" if of.verdict else kind
+
+
+def tier(of: wire.AskedQuestion) -> str:
+    """Describes how far the search went."""
+    return wire.TIERS.get(of.tier, of.tier)
+
+
+def duration(ms: float) -> str:
+    return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
+
+
+def cost(of: wire.AskedQuestion) -> str:
+    """Returns `14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
+    parts = [duration(of.ms)]
+    if of.calls:
+        calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"
+        parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]
+    else:
+        parts.append("no model")
+    if of.model and of.calls:
+        parts.append(f"written by {of.model}")
+    return ", ".join(parts)

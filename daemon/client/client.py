@@ -7,6 +7,7 @@ threads.
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -44,8 +45,6 @@ class Client(DaemonCalls):
             time.sleep(0.02)
 
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:
-        import json
-
         path, body = call.write_request(arguments)
         timeout = None if call.is_stream else SLOW if call.slow else QUICK
         response = send(self.paths, call.method, path, body, timeout)

@@ -10,7 +10,11 @@ thread may call. What goes wrong is
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import select
+import threading
+import time
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
@@ -18,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 from daemon import wire
 from daemon.paths import Paths
 
-# socket and json cost 10 ms: they are imported by what needs them, so that `pal --help` does not pay.
 if TYPE_CHECKING:
-    import socket
+    import socket  # 4 ms, which `pal ask --help` need not pay
     from pathlib import Path
 
 T = TypeVar("T")
@@ -52,14 +55,12 @@ class DaemonDownError(Exception):
 def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
     """Sends a request with these fields in its body, or without a body; returns its successful, unread reply. A busy
     daemon says when to retry; retries for PATIENCE_SECONDS."""
-    import time
-
     deadline = time.monotonic() + PATIENCE_SECONDS
     while (response := _exchange(paths, method, url, fields, timeout)).retry_after is not None:
         if time.monotonic() > deadline:
             break
         response.close()
-        import random  # 5 ms
+        import random  # 17 ms
 
         time.sleep(min(response.retry_after, LONGEST_WAIT) * random.uniform(0.5, 1.0))  # not all of them at once
     if response.status >= 400:
@@ -69,8 +70,6 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, tim
 
 
 def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
-    import json
-
     body = b"" if fields is None else json.dumps(wire.encode(fields)).encode("ascii")
     sock: socket.socket | None = None
     try:
@@ -93,9 +92,6 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
 
 def _await_reply(sock: socket.socket, paths: Paths, timeout: float | None) -> None:
     """Waits for the reply to begin. DaemonError if the daemon's event loop is blocked; TimeoutError."""
-    import select
-    import time
-
     began = time.monotonic()
     while not select.select([sock], [], [], BLOCKED_SECONDS)[0]:
         if what := _read_busy(paths.stacks):
@@ -165,8 +161,6 @@ class Replies(ABC, Generic[T]):
     """
 
     def __init__(self, response: Response, last: bytes) -> None:
-        import threading
-
         self._response, self._last = response, last
         self._is_closed = False
         self._reading = threading.Lock()
@@ -249,8 +243,6 @@ def _dial(paths: Paths, timeout: float | None) -> socket.socket:
 
 
 def _read_failure(response: Response) -> wire.Failed:
-    import json
-
     try:
         return wire.decode(wire.Failed, json.loads(response.read()))
     except (OSError, ValueError):

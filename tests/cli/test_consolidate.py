@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.cli.show import night
+from daemon.cli.status import night
 from tests.cli.vault import NOTES, Shell
 
 PAIR = re.compile(r"Katharina Brandel +Katharina Brandl +same phone, address or birthday")

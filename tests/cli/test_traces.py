@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from daemon import wire
-from daemon.cli.show import cost
+from daemon.cli.traces import cost
 from daemon.client.client import Client
 from daemon.paths import Paths
 from tests.cli.vault import NOTES, Shell
