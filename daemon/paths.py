@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 HOME = "PALIMPSEST_HOME"
@@ -205,15 +206,11 @@ class OwnFile:
 
 def name_replaced(backups: Path) -> Path:
     """Returns a new path among the backups for a memory that another one replaces."""
-    from datetime import datetime
-
     return private_folder(backups) / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
 
 
 def name_backup(folder: Path) -> Path:
     """Creates the folder of backups and returns a new path in it, named after the time."""
-    from datetime import datetime
-
     return private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
 
 

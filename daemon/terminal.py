@@ -6,6 +6,7 @@ through `display_safe`; nothing else in the project writes such text to a screen
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -47,7 +48,7 @@ def flatten(text: str) -> str:
 
 def escape_unsafe(text: str) -> str:
     r"""Replaces unsafe characters by `\uXXXX`, for an encoded JSON document, which must lose nothing."""
-    return _UNSAFE.sub(lambda match: _escape_json(ord(match[0])), text)
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def file_link(path: str) -> str | None:
@@ -223,10 +224,3 @@ def path_words(path: Sequence[wire.Hop]) -> str:
 def describe_scores(scores: Mapping[str, float]) -> str:
     """Writes the scores of a ranking: `full text 5.02, meaning 0.54`."""
     return ", ".join(f"{_CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
-
-
-def _escape_json(code: int) -> str:
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    code -= 0x10000
-    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

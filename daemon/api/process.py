@@ -47,11 +47,11 @@ def status(services: Services) -> wire.Status:
         review=review,
         night=services.nightly.state(),
         upkeep=services.upkeep.state(),
-        erasing=services.erasing.state(),
+        erasing=services.erasure.state(),
         disk=services.disk.state(),
         damage=tuple(services.memory.state.damage.items()),
-        preparing=services.embedding.describe(),
-        sync=services.syncing.state(),
+        preparing=services.embedder.describe(),
+        sync=services.sync.state(),
         replica=services.replication.state(),
     )
 
@@ -87,7 +87,7 @@ async def stop(services: Services) -> None:
 
 
 def allow_sync(services: Services, folder: Path, allowed: bool) -> wire.SyncState:
-    return services.syncing.allow(str(services.watcher.find(folder).path), allowed)
+    return services.sync.allow(str(services.watcher.find(folder).path), allowed)
 
 
 def replicate(services: Services, address: str, goes_on: bool, with_local: bool) -> wire.Replica:

@@ -150,8 +150,8 @@ async def ask(
 
     def begin() -> Callable[[], None]:
         scope = checked_scope(memory, within)
-        heard, choice = statements.hear(question) if own_words and as_of is None else (None, "no")
-        statement = heard if choice == "yes" else None
+        proposal, choice = statements.detect(question) if own_words and as_of is None else (None, "no")
+        statement = proposal if choice == "yes" else None
         if statement is not None and not statement.besides:
             note = statements.keep(statement.text, conversation)
             channel.put(note)
@@ -165,10 +165,10 @@ async def ask(
         )  # fmt: skip
         if statement is not None:  # before anything is looked up: it begins with the first event
             channel.put(replace(statements.keep(statement.text, conversation), besides=statement.besides))
-        elif heard is not None:
+        elif proposal is not None:
             if choice == "ask":
-                channel.put(heard)
-            if not heard.besides:
+                channel.put(proposal)
+            if not proposal.besides:
                 events = answer_unsaved(events)
         return turn.begin(question, events)
 

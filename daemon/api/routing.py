@@ -226,7 +226,7 @@ class Gate:
         if problem := self._check_head(scope):
             await fail(problem)(scope, receive, send)
             return
-        body = await _read(receive)
+        body = await read_body(receive)
         if body is None:
             return  # its client has gone
         kind = "listeners" if scope["path"] == "/activity" else "requests"
@@ -278,11 +278,11 @@ def _check_body(body: bytes, scope: Scope) -> wire.Failed | None:
     return NO_JSON if body and kind != b"application/json" else None
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def read_body(receive: Receive, most: int = BODY_BYTES) -> bytes | None:
     """Returns the body, or as much of it as shows that it is too large; None if the client disconnects."""
     body = b""
     more = True
-    while more and len(body) <= BODY_BYTES:
+    while more and len(body) <= most:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None

@@ -20,14 +20,14 @@ from daemon.config.file import describe_exposure
 from daemon.config.settings import Settings, load, new_folder_policy
 from daemon.jobs.activity import Activity, News
 from daemon.jobs.disk import Disk, release_ballast
-from daemon.jobs.embedder import CATCH_UP_SECONDS, OWN, Embedding, open_memory, prepare
+from daemon.jobs.embedder import CATCH_UP_SECONDS, OWN, EmbedderJob, open_memory, prepare
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
 from daemon.jobs.schedule import LOOK_SECONDS, RateLimit, Schedule
-from daemon.jobs.syncing import Syncing
+from daemon.jobs.syncing import SyncJob
 from daemon.jobs.upkeep import BackupJob
 from daemon.jobs.workers import Tasks, Writer
 from daemon.lock import give_back
@@ -99,15 +99,15 @@ class Services:
         ingest = Ingest(memory, plugins, writer, tasks, publish, settings.watch, self.own, self.readers, self.attempts)
         self.watcher = Watcher(ingest, run_later)
         self.add_jobs = AddJobs(ingest, self.watcher.keep_named)
-        self.erasing = Erasure(memory, writer, tasks, run_later)
-        self.embedding = Embedding(memory, plugins, writer, tasks, settings.embedder.name, publish, run_later)
+        self.erasure = Erasure(memory, writer, tasks, run_later)
+        self.embedder = EmbedderJob(memory, plugins, writer, tasks, settings.embedder.name, publish, run_later)
         self.models = Models(memory, plugins, writer, settings, partial(load, paths.config))
         self.enrichment = Enrichment(memory, self.models, writer, settings.enrichment)
         self.models.changed = self.enrichment.retry
         self.nightly = NightlyJob(memory, writer, settings.night, settings.retention, lambda: self.questions.busy)
         self.upkeep = BackupJob(memory, writer, settings.upkeep, paths.backups, publish)
         self.disk = Disk(memory, writer, paths, settings.disk, publish, give_up, self._go_on)
-        self.syncing = Syncing(memory, writer, paths.sync)
+        self.sync = SyncJob(memory, writer, paths.sync)
         self.replication = Replication(memory, paths)
         memory.forgetting.around_wipe = self.replication.pause
         self.statements = StatementStore(memory, writer, paths.config)
@@ -121,7 +121,7 @@ class Services:
         schedule.add("disk", self.disk.check, self.settings.disk.check_s or 30)
         schedule.add("scan", self.watcher.scan_all, SCAN_SECONDS, jitter_s=SCAN_SECONDS / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
-        schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
+        schedule.add("embedder", self.embedder.catch_up, CATCH_UP_SECONDS)
         schedule.add("replica", self.replication.check, watch.root_check_s or 30)
         schedule.add("rest", self._rest, REST_SECONDS)
         schedule.add("night", self.nightly.run_if_due, LOOK_SECONDS, after_s)
@@ -141,7 +141,7 @@ class Services:
         self.add_jobs.go_on()
         if was_full:
             self.watcher.scan_all()
-            self.embedding.resume()
+            self.embedder.resume()
 
     def begin(self, wait: Callable[[float], bool]) -> None:
         """Starts the background work and resumes that of an earlier daemon. `wait` returns early, and true, if the
@@ -157,17 +157,17 @@ class Services:
         self.schedule.start()
         self.disk.check()
         self.add_jobs.go_on()
-        self.erasing.resume()
+        self.erasure.resume()
         self.watcher.start()
-        self.embedding.resume()
+        self.embedder.resume()
         self.replication.check()
-        self.syncing.start()
+        self.sync.start()
         self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
 
     def drain(self, seconds: float) -> None:
         """Stops accepting work, finishes the current write, ends the streams; each part within `seconds`."""
         self.schedule.close()
-        self.syncing.close()
+        self.sync.close()
         self.watcher.close()
         self.nightly.close(seconds)
         self.enrichment.close(seconds)

@@ -127,7 +127,7 @@ async def forget(
             raise InvalidInputError("Retired text is forgotten as a whole, or that of a source or folder.")
         return services.replication.add_copy(await services.work(partial(_forget_retired, services, source or "")))
     unit = partial(_forget_one, services.memory, services.backups, source, object, episode, fact)
-    return services.replication.add_copy(services.erasing.watch(await services.write(unit)))
+    return services.replication.add_copy(services.erasure.watch(await services.write(unit)))
 
 
 def _forget_one(
@@ -163,23 +163,23 @@ def _forget_one(
 def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
     """Stops watching a folder and forgets everything read from it, including retired sources, also if it is not watched
     any more."""
-    memory, watcher, erasing = services.memory, services.watcher, services.erasing
+    memory, watcher, erasure = services.memory, services.watcher, services.erasure
     uri = uri_of(watcher.stored_path(folder))
     uris = memory.sources.list_uris(uri + "/")
     copies = memory.maintenance.copies_with(services.backups, uris) if uris else ()
-    job = erasing.job(uri, watcher.covers(folder))
+    job = erasure.job(uri, watcher.covers(folder))
     try:
         watcher.remove(folder, job)
     except NotFoundError:
-        if not uris and not erasing.is_unfinished(uri):
+        if not uris and not erasure.is_unfinished(uri):
             raise
-    return services.replication.add_copy(replace(erasing.forget(job).result(), copies=copies))
+    return services.replication.add_copy(replace(erasure.forget(job).result(), copies=copies))
 
 
 def _forget_retired(services: Services, under: str) -> wire.Forgotten:
     """Forgets retired text: all of it, or that of a source or folder."""
     copies = services.memory.maintenance.known_copies(services.backups)  # any of them may have any of it
-    gone = services.erasing.forget(services.erasing.job_of_retired(under)).result()
+    gone = services.erasure.forget(services.erasure.job_of_retired(under)).result()
     return replace(gone, copies=copies if gone.episodes or gone.sources else ())
 
 
@@ -275,7 +275,7 @@ def agents(memory: Memory) -> tuple[wire.Agent, ...]:
 
 async def undo_agent(services: Services, agent: str, since: datetime | None) -> wire.AgentUndone:
     undone = await services.write(partial(_undo, services.memory, services.backups, check_name(agent), since))
-    services.erasing.watch(undone.forgotten)
+    services.erasure.watch(undone.forgotten)
     return undone
 
 

@@ -34,13 +34,13 @@ NOT_KEPT, HOW_TO_KEEP = "No note says this yet.", "To save it: /remember TEXT in
 
 @dataclass
 class StatementStore:
-    """Stores a person's statements; `hear` reads the current setting from config.toml."""
+    """Stores a person's statements; `detect` reads the current setting from config.toml."""
 
     memory: Memory
     writer: Writer
     config: Path
 
-    def hear(self, text: str) -> tuple[wire.SavedStatement | None, str]:
+    def detect(self, text: str) -> tuple[wire.SavedStatement | None, str]:
         """Returns the statement in a text, None without one, and whether the person agreed to keep such statements."""
         from memory.text.sentences import find_statement  # it makes many patterns, which a start need not wait for
 

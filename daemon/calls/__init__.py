@@ -105,7 +105,10 @@ class Call:
             return path, rest if len(self.types) - 1 > path.count("{") else None
         if not rest:
             return path, None
-        query = {name: _to_query_text(value) for name, value in rest.items()}
+        query = {
+            name: ",".join(value) if isinstance(value, (tuple, list)) else wire.encode(value)
+            for name, value in rest.items()
+        }
         return f"{path}?{urlencode(query, errors='replace')}", None  # what a shell hands over need not be text
 
     def read_reply(self, data: Any) -> Any:
@@ -141,12 +144,8 @@ def call(method: str, path: str, **how: Any) -> Callable[[Stub], Stub]:
 
 
 def list_calls(kind: type[Calls]) -> Iterator[Call]:
-    """The calls that a class declares, after those of its bases."""
+    """Yields the calls that a class declares, after those of its bases."""
     for base in reversed(kind.__mro__):
         for value in vars(base).values():
             if isinstance(declaration := getattr(value, "call", None), Call):
                 yield declaration
-
-
-def _to_query_text(value: Any) -> Any:
-    return ",".join(value) if isinstance(value, (tuple, list)) else wire.encode(value)

@@ -154,11 +154,11 @@ class DaemonCalls(KnowledgeCalls):
     def plugins(self) -> wire.PluginsReply:
         """List the plug-ins, and those that were not loaded."""
 
-    @call("GET", "/embedder", to="embedding.state")
+    @call("GET", "/embedder", to="embedder.state")
     def embedder(self) -> wire.EmbedderReply:
         """Show the embedder."""
 
-    @call("POST", "/embedder", to="embedding.change", slow=True)
+    @call("POST", "/embedder", to="embedder.change", slow=True)
     def set_embedder(self, name: str) -> wire.EmbedderReply:
         """Change the embedder; the passages get their new vectors in the background."""
 
@@ -197,20 +197,20 @@ class DaemonCalls(KnowledgeCalls):
     def close_page(self) -> bool:
         """End the page's sessions and close its port; returns whether it was open."""
 
-    @call("POST", "/sync/begin", to="syncing.begin", field="words", slow=True)
+    @call("POST", "/sync/begin", to="sync.begin", field="words", slow=True)
     def begin_sync(self, folder: Path, words: str = "") -> str:
         """Synchronise this memory through a folder from now on. Without `words` the folder gets a new key; returns its
         words. With those of another computer this one joins it, and the reply is empty."""
 
-    @call("POST", "/sync", to="syncing.run", slow=True)
+    @call("POST", "/sync", to="sync.run", slow=True)
     def sync(self) -> wire.SyncState:
         """Synchronise now."""
 
-    @call("POST", "/secrets/sync", to="syncing.words", field="words")
+    @call("POST", "/secrets/sync", to="sync.words", field="words")
     def sync_words(self) -> str:
         """Show the words of the folder's key. Never on the page."""
 
-    @call("POST", "/sync/forget", to="syncing.forget", slow=True)
+    @call("POST", "/sync/forget", to="sync.forget", slow=True)
     def forget_computer(self, name: str) -> wire.SyncState:
         """Remove a computer from the folder, with its files; its statements stay."""
 

@@ -196,7 +196,8 @@ def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
             done += 1
         else:
             click.echo("   Left for later.\n")
-    output.say(f"Decided: {done:,}. {_waiting(session)}")
+    left = session.client.revisions(limit=1).open
+    output.say(f"Decided: {done:,}. {f'Waiting: {left:,}.' if left else 'Nothing is left to decide.'}")
 
 
 def _key() -> str:
@@ -204,11 +205,6 @@ def _key() -> str:
     key = click.getchar().lower()
     click.echo(key if key.isprintable() else "")
     return key
-
-
-def _waiting(session: Session) -> str:
-    left = session.client.revisions(limit=1).open
-    return f"Waiting: {left:,}." if left else "Nothing is left to decide."
 
 
 def _print(revision: wire.Revision, suffix: str = "") -> None:

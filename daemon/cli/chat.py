@@ -111,7 +111,7 @@ class PlainChat:
         self._interactive = interactive
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
-        self._told: wire.SavedStatement | None = None
+        self._statement: wire.SavedStatement | None = None
         self._offered = False
         self._effort = "normal"
         self._code = 0
@@ -170,7 +170,7 @@ class PlainChat:
             output.print_text(f"You: {question}")
         if self._conversation is None:
             self._conversation = self.client.new_conversation(title_of(question)).id
-        self._answered = self._told = None
+        self._answered = self._statement = None
         secrets = Secrets(self._session, shown=False)
         try:
             asked = self.client.ask(question, conversation=self._conversation, effort=self._effort, own_words=True)
@@ -182,20 +182,20 @@ class PlainChat:
             output.print_text("\nStopped.")
             return
         secrets.say("pal ask")
-        if self._told is not None and not self._told.source:
-            self._offer_to_keep(self._told)
+        if self._statement is not None and not self._statement.source:
+            self._offer_to_keep(self._statement)
         if self._answered.kind != "answer" and not self._code:
             self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
 
     def _note_statement(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
         for event in events:
             if isinstance(event, wire.SavedStatement):
-                self._told = event
+                self._statement = event
             yield event
 
-    def _offer_to_keep(self, told: wire.SavedStatement) -> None:
-        """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
-        words = " ".join(told.text.split())
+    def _offer_to_keep(self, statement: wire.SavedStatement) -> None:
+        """Asks, once, whether a statement is to be kept; at a pipe it only says how."""
+        words = " ".join(statement.text.split())
         if not self._interactive:
             if not (self._offered or (self._answered and self._answered.note)):
                 output.say(f"Not saved: “{words}”. To save such statements: pal config set chat.remember yes")
@@ -205,7 +205,7 @@ class PlainChat:
         wanted = input("Save it, and such statements from now on? y or n: ").strip().casefold()[:1] == "y"
         self.client.set_telling("yes" if wanted else "no")
         if wanted:
-            kept = self.client.tell(told.text, self._conversation)
+            kept = self.client.tell(statement.text, self._conversation)
             output.print_text(f"{describe_statement(kept)} /undo takes it back.")
         else:
             output.print_text("Not saved. To change that: pal config set chat.remember yes")

@@ -196,7 +196,10 @@ def init(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         session.client.set_profile(key, value)
     for extra in choices.declined:
         decline(session.paths, extra)
-    if [extra for extra in choices.extras if _install(extra)]:
+    problems = [install(extra) for extra in choices.extras]
+    for problem in filter(None, problems):
+        output.say(problem)
+    if not all(problems):
         Client(session.paths).stop()  # the next one finds what is installed
         del session.client
     for folder in choices.folders:
@@ -293,10 +296,3 @@ def _offer_extras(session: Session, choices: Choices, lacking: int) -> None:
             choices.extras.append(extra)
         else:
             choices.declined.append(extra)
-
-
-def _install(extra: str) -> bool:
-    """Installs an extra; whether it worked. Prints why not."""
-    if problem := install(extra):
-        output.say(problem)
-    return not problem

@@ -165,9 +165,9 @@ def _describe_allowance(of: wire.Why) -> str:
     return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
 
 
-def _print_missing(found: wire.WhyNot) -> None:
-    output.print_bold(f"{flatten(found.asked.question)}  (trace {found.asked.id})")
-    for number, lost in enumerate(found.lost, 1):
+def _print_missing(reply: wire.WhyNot) -> None:
+    output.print_bold(f"{flatten(reply.asked.question)}  (trace {reply.asked.id})")
+    for number, lost in enumerate(reply.lost, 1):
         passage = lost.passage
         place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
         click.echo(output.style_text(f"{number}. ", bold=True) + output.style_text(place, dim=True))
@@ -180,8 +180,8 @@ def _print_missing(found: wire.WhyNot) -> None:
             scores = f"; {describe_scores(lost.channels)}" if lost.channels else ""
             text = f"   passage {lost.place:,} of {lost.of:,}, score {lost.score:.2f}{scores}"
             output.print_dim(text)
-    if found.lost and found.missing:
-        output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
+    if reply.lost and reply.missing:
+        output.say(f"Nowhere in your memory: {', '.join(reply.missing)}.")
 
 
 undo_option = click.option("--undo", is_flag=True, help="Withdraw your mark.")

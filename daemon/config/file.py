@@ -90,7 +90,6 @@ def describe_exposure(config: Path) -> str:
         text = config.read_text("utf-8", "replace")
     except OSError:
         return ""
-    from daemon.config.settings import Settings, render
     from memory.text.secrets import find_secrets  # 35 ms, which only a file that others can read should cost
 
     usual = {*render(Settings()).splitlines()}  # names of files that hold passwords are among the defaults

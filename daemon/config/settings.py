@@ -281,7 +281,7 @@ def load(path: Path) -> Settings:
 
 
 def read_settings(path: Path) -> tuple[Settings, list[str]]:
-    """Like `load`, also returns the names in the file that are not settings, as of an earlier version, and are
+    """Reads config.toml as `load` does; returns also its names that are not settings, as of an earlier version, and are
     ignored."""
     try:
         return parse(path.read_text("utf-8"), path)
@@ -294,7 +294,7 @@ def read_settings(path: Path) -> tuple[Settings, list[str]]:
 
 
 def parse(text: str, path: Path) -> tuple[Settings, list[str]]:
-    """Like `read_settings`, for the text of a config.toml. SettingsError."""
+    """Reads the text of a config.toml as `read_settings` does. SettingsError."""
     import tomllib
 
     reader = SectionReader(path, text)

@@ -77,7 +77,7 @@ class Disk:
         self._weigh()
 
     def state(self) -> wire.Disk:
-        """Free space and its level."""
+        """Returns the free space and its level."""
         free = self.room(self.paths.data)
         return wire.Disk(self._state, free, self._describe_state(free))
 

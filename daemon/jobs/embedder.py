@@ -64,7 +64,7 @@ def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> E
     if name == AUTO:
         return plugins.embedder(OWN)
     lacking = (NotFoundError,) if plugins.left_out else ()
-    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` reports it
+    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `EmbedderJob` reports it
         named = plugins.embedder(name)
         if not getattr(named, "is_served", False) and named.name and named.dimension:
             return named
@@ -101,7 +101,7 @@ def prepare(embedder: Embedder) -> None:
 
 
 @dataclass
-class Embedding:
+class EmbedderJob:
     """The embedder of this `choice`, and the memory's progress towards it. `run_later` is that of the schedule."""
 
     memory: Memory

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -41,14 +42,16 @@ def find_files(uris: Iterable[str]) -> set[str]:
     return {name for name in candidates if Path(name).is_absolute() and Path(name).is_file()}
 
 
+@dataclass
 class Erasure:
     """Forgets folders, and ensures that forgotten text leaves the disk. `run_later` is that of the schedule."""
 
-    def __init__(self, memory: Memory, writer: Writer, tasks: Tasks, run_later: Callable[..., object]) -> None:
-        self._memory = memory
-        self._writer = writer
-        self._tasks = tasks
-        self._run_later = run_later
+    memory: Memory
+    writer: Writer
+    tasks: Tasks
+    run_later: Callable[..., object]
+
+    def __post_init__(self) -> None:
         self._waiting = threading.Lock()  # locked while a retry is planned
         self._running: dict[str, Future[Forgotten]] = {}  # by the key of the job
 
@@ -65,9 +68,9 @@ class Erasure:
 
     def resume(self) -> None:
         """Continues the jobs and failed overwriting of an earlier daemon."""
-        for job in self._memory.jobs.list_unfinished([KIND]):
+        for job in self.memory.jobs.list_unfinished([KIND]):
             self._begin(job)
-        if self._memory.forgetting.unwiped_since():
+        if self.memory.forgetting.unwiped_since():
             self._plan(0)
 
     def forget(self, spec: Job) -> Future[Forgotten]:
@@ -75,12 +78,12 @@ class Erasure:
         cancelled if the daemon stops first: the next one continues."""
         if (running := self._running.get(spec.key)) is not None:
             return running
-        [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
+        [id] = self._write(partial(self.memory.jobs.enqueue, [spec]))
         return self._begin(spec._replace(id=id))
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether the folder's job is queued or running."""
-        return any(job.key == folder for job in self._memory.jobs.list_unfinished([KIND]))
+        return any(job.key == folder for job in self.memory.jobs.list_unfinished([KIND]))
 
     def watch(self, forgotten: Forgotten) -> Forgotten:
         """Returns `forgotten`; retries later if it is not off the disk yet."""
@@ -90,13 +93,13 @@ class Erasure:
 
     def state(self) -> wire.Erasing | None:
         """Returns what is still to be erased, or None."""
-        jobs = self._memory.jobs.list_unfinished([KIND])
+        jobs = self.memory.jobs.list_unfinished([KIND])
         folders = [job.payload["folder"] for job in jobs if "folder" in job.payload]
-        since = self._memory.forgetting.unwiped_since()
+        since = self.memory.forgetting.unwiped_since()
         if not jobs and since is None:
             return None
-        remaining = sum(self._memory.sources.count_under(folder + "/", ever=True) for folder in folders)
-        return wire.Erasing(tuple(folders), remaining, from_ms(since), self._memory.forgetting.unwiped_because)
+        remaining = sum(self.memory.sources.count_under(folder + "/", ever=True) for folder in folders)
+        return wire.Erasing(tuple(folders), remaining, from_ms(since), self.memory.forgetting.unwiped_because)
 
     def _begin(self, job: Job) -> Future[Forgotten]:
         """Submits a job as a task, unless it runs: a request and the daemon's start may both begin it."""
@@ -108,7 +111,7 @@ class Erasure:
         parts: list[Forgotten] = []
         task.steps = self._forget(job, task, parts)
         task.ended = partial(self._report_end, job, future, parts)
-        self._tasks.submit(ADD, task)
+        self.tasks.submit(ADD, task)
         return future
 
     def _forget(self, job: Job, task: Task, parts: list[Forgotten]) -> Iterator[None]:
@@ -117,20 +120,20 @@ class Erasure:
         if "folder" in what:
             yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, parts)
         else:
-            forget = partial(self._memory.forgetting.forget_retired, what["retired"])
+            forget = partial(self.memory.forgetting.forget_retired, what["retired"])
             while (batch := self._write(forget)) != Forgotten():
                 parts.append(batch)
                 yield
-        pending = self._write(self._memory.forgetting.wipe)
+        pending = self._write(self.memory.forgetting.wipe)
         parts.append(self.watch(Forgotten(pending=pending)))
         self._write(partial(self._finish, job.id))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Deletes all sources of a folder, including retired ones."""
-        task.total = self._memory.sources.count_under(below, ever=True)
-        while uris := self._memory.sources.list_uris(below, AT_ONCE):
+        task.total = self.memory.sources.count_under(below, ever=True)
+        while uris := self.memory.sources.list_uris(below, AT_ONCE):
             files = find_files(uris) if skip else ()
-            forget = partial(self._memory.forgetting.forget_sources, uris, files, wipe=False)
+            forget = partial(self.memory.forgetting.forget_sources, uris, files, wipe=False)
             parts.append(self._write(forget))
             task.done += len(uris)
             yield
@@ -139,14 +142,14 @@ class Erasure:
         """Runs a unit of the writer, also on a full disk, because it frees space."""
 
         def make_room() -> T:
-            with self._memory.store.allow_deletes():
+            with self.memory.store.allow_deletes():
                 return unit()
 
-        return self._writer.write(make_room)
+        return self.writer.write(make_room)
 
     def _finish(self, job: int) -> None:
-        self._memory.jobs.finish(job)
-        self._memory.jobs.prune([KIND])  # it has the name of the folder
+        self.memory.jobs.finish(job)
+        self.memory.jobs.prune([KIND])  # it has the name of the folder
 
     def _report_end(
         self, job: Job, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
@@ -156,18 +159,18 @@ class Erasure:
             future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self._run_later(RETRY_SECONDS, self._begin, job)
+            self.run_later(RETRY_SECONDS, self._begin, job)
         future.set_exception(error)
 
     def _plan(self, seconds: float) -> None:
         """Schedules emptying the log after that many seconds, with retries."""
         if self._waiting.acquire(blocking=False):
-            self._run_later(seconds, self._wipe)
+            self.run_later(seconds, self._wipe)
 
     def _wipe(self) -> None:
         self._waiting.release()
         try:
-            pending = self._write(partial(self._memory.forgetting.wipe, 0.0))
+            pending = self._write(partial(self.memory.forgetting.wipe, 0.0))
         except CancelledError:  # the daemon is stopping
             return
         except PalimpsestError as error:

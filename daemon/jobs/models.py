@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -43,25 +43,23 @@ FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models
 There = dict[str, ModelInfo]  # by the whole name of the model
 
 
+@dataclass
 class Models:
-    """The models by role; as a `plugins.llms.guard.Meter` it accounts for every call."""
+    """The models by role; as a `plugins.llms.guard.Meter` it accounts for every call. `load_settings` reads config.toml
+    again: changed connection settings apply from the next listing on."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        plugins: Plugins,
-        writer: Writer,
-        settings: Settings,
-        load_settings: Callable[[], Settings] | None = None,
-    ) -> None:
-        """`load_settings` reads config.toml again: changed connection settings apply from the next listing on."""
-        self._memory = memory
-        self._writer = writer
-        self._wanted: dict[Role, tuple[str, ...]] = {role: getattr(settings.models, role) for role in ROLES}
-        self._daily_tokens = settings.models.daily_tokens
-        self._families = plugins.families
-        self._load_settings = load_settings
-        self._registry = Registry(plugins.families, self._list_sections(settings), self)
+    memory: Memory
+    plugins: Plugins
+    writer: Writer
+    settings: Settings
+    load_settings: Callable[[], Settings] | None = None
+
+    def __post_init__(self) -> None:
+        models = self.settings.models
+        self._wanted: dict[Role, tuple[str, ...]] = {role: getattr(models, role) for role in ROLES}
+        self._daily_tokens = models.daily_tokens
+        self._families = self.plugins.families
+        self._registry = Registry(self._families, self._list_sections(self.settings), self)
         self._looked: dict[str, tuple[float, ModelList]] = {}
         self._looking = threading.Lock()
         self._probing = threading.Lock()
@@ -74,7 +72,7 @@ class Models:
     def for_role(self, role: Role, *, local_only: bool) -> Guarded | None:
         """Returns the available model for a role, with `local_only` the first on this machine, or None. Remote families
         are not contacted unless a role names one of their models."""
-        grades = self._memory.jobs.grades()
+        grades = self.memory.jobs.grades()
         if not self._can(role, grades):
             return None
         named = {name.partition(":")[0] for name in self._wanted[role]}
@@ -107,17 +105,17 @@ class Models:
         """Returns the name of the model that would write answers, as far as known without contacting a server."""
         looks = {prefix: look for prefix, (_, look) in dict(self._looked).items()}
         there = {f"{prefix}:{info.model}": info for prefix, look in looks.items() for info in look.models}
-        known = next(self._list_candidates("answer", there, self._memory.jobs.grades()), None)
+        known = next(self._list_candidates("answer", there, self.memory.jobs.grades()), None)
         first = next(iter(self._wanted["answer"]), AUTO)
         return known or (first if first != AUTO and first.partition(":")[0] not in looks else None)
 
     def grades_of(self, name: str) -> Grades | None:
         """Returns the grades of a model; None if it is not graded."""
-        return self._memory.jobs.grades().get(name)
+        return self.memory.jobs.grades().get(name)
 
     def could(self, role: Role) -> bool:
         """Whether to look for a model for this role: one is named, or a local one has passed."""
-        return self._can(role, self._memory.jobs.grades())
+        return self._can(role, self.memory.jobs.grades())
 
     def is_loading(self, name: str) -> bool:
         """Whether a local model must first be loaded; asks its server."""
@@ -157,7 +155,7 @@ class Models:
         self._configure()
         asked = [*self._families] if elsewhere else self._list_near_or_named()
         looks = self._look(asked, refresh=True)
-        there, grades, tokens = self._find_models(asked), self._memory.jobs.grades(), self._count_tokens()
+        there, grades, tokens = self._find_models(asked), self.memory.jobs.grades(), self._count_tokens()
         used = {role: next(self._list_candidates(role, there, grades), "") for role in ROLES}
         rows = (
             wire.ModelRow(
@@ -192,7 +190,7 @@ class Models:
         self._wanted[role] = names
         log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
-        reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self._memory.jobs.grades()
+        reply, there, grades = self.reply(), self._find_models(self._list_near_or_named()), self.memory.jobs.grades()
         chosen = dict.fromkeys(whole for name in names if (whole := _resolve(name, there)))
         never = [
             f"{name} was never graded, so its quality is unknown: {PROBE_AGAIN} {name}"
@@ -231,7 +229,7 @@ class Models:
             for item in probe(model, lambda: channel.abandoned):
                 if isinstance(item, Grades):
                     grades = item.add_earlier(self.grades_of(model.name))
-                    self._writer.write(partial(self._memory.jobs.keep_grades, grades))
+                    self.writer.write(partial(self.memory.jobs.keep_grades, grades))
                     self.changed()
                     return grades
                 channel.put(wire.Progress(*item))
@@ -244,7 +242,7 @@ class Models:
     # How good they are, and what they cost ----------------------------------------------------------------
 
     def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
-        """OverBudgetError if remote models have used the tokens of the day."""
+        """Raises OverBudgetError if remote models have used the tokens of the day."""
         if not is_local and (spent := self.day_is_spent):
             raise OverBudgetError(f"{name} is not asked: {spent}. Raise models.daily_tokens, or wait until tomorrow.")
         if request.purpose in QUESTIONS:
@@ -261,7 +259,7 @@ class Models:
             day, spent = _format_today(), self._count_spent_today()
             self._spent = (day, spent + (0 if is_local else usage.total))
         use = Use(day, name, request.purpose, is_local, 1, int(error is not None), usage, ms)
-        self._writer.submit(partial(self._memory.jobs.count_use, use))
+        self.writer.submit(partial(self.memory.jobs.count_use, use))
         outcome = type(error).__name__ if error else "done"
         log.info("%s: %s, %d tokens, %.0f ms, %s", name, request.purpose, usage.total, ms, outcome)
 
@@ -278,7 +276,7 @@ class Models:
         return self._spent[1]
 
     def _list_uses(self) -> list[Use]:
-        return self._memory.jobs.uses(_format_today())
+        return self.memory.jobs.uses(_format_today())
 
     # How they are reached ---------------------------------------------------------------------------------
 
@@ -287,10 +285,10 @@ class Models:
 
     def _configure(self) -> None:
         """Applies the current connection settings of config.toml, if it can be read."""
-        if self._load_settings is None:
+        if self.load_settings is None:
             return
         try:
-            sections = self._list_sections(self._load_settings())
+            sections = self._list_sections(self.load_settings())
         except SettingsError as error:
             log.warning("config.toml cannot be read, what it said before counts: %s", type(error).__name__)
             return

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,19 +48,21 @@ USUAL = {"snapshot": {"interval": f"{SNAPSHOT_HOURS}h", "retention": f"{KEEP_DAY
 UNTIL_INPUT_ENDS = '"$@" & exec 2>/dev/null; cat; kill $!; wait'
 
 
+@dataclass
 class Replication:
     """Runs Litestream while there is a `replica.json`."""
 
-    def __init__(self, memory: Memory, paths: Paths) -> None:
-        self._memory = memory
-        self._paths = paths
-        self._meta = paths.memory.with_name(f".{paths.memory.name}-litestream")
-        self._socket = paths.socket.with_suffix(".ls")
+    memory: Memory
+    paths: Paths
+    _process: subprocess.Popen[str] | None = None
+    _at: datetime | None = None  # when the replica was last seen to have everything
+    _problem: str = ""
+    _is_closing: bool = False
+
+    def __post_init__(self) -> None:
+        self._meta = self.paths.memory.with_name(f".{self.paths.memory.name}-litestream")
+        self._socket = self.paths.socket.with_suffix(".ls")
         self._turn = threading.RLock()
-        self._process: subprocess.Popen[str] | None = None
-        self._at: datetime | None = None  # when the replica was last seen to have everything
-        self._problem = ""
-        self._is_closing = False
 
     def begin(self, address: str, goes_on: bool) -> wire.Replica:
         """Creates a replica and waits for its first copy; `goes_on` replaces an existing one. InvalidInputError,
@@ -96,10 +98,10 @@ class Replication:
     def stop(self) -> None:
         """Ends the replica; its files stay. NotFoundError."""
         with self._turn:
-            if not self._paths.replica.exists():
+            if not self.paths.replica.exists():
                 raise NotFoundError(NO_REPLICA)
             self._end()
-            self._paths.replica.unlink()
+            self.paths.replica.unlink()
             shutil.rmtree(self._meta, ignore_errors=True)
 
     def renew(self) -> wire.Replica:
@@ -114,7 +116,7 @@ class Replication:
                     if time.monotonic() > deadline:
                         raise NotAvailableError(f"{address} still has earlier states. Again: pal replicate renew")
                     self._wait_for_copy(FIRST_SECONDS)
-                    self._memory.store.touch()
+                    self.memory.store.touch()
                     time.sleep(1)
                 return self._keep({"address": address})
             finally:
@@ -144,7 +146,7 @@ class Replication:
 
     def check(self) -> None:
         """Starts Litestream if it does not run, and checks whether the replica is complete."""
-        if not self._paths.replica.exists() or not self._turn.acquire(blocking=False):
+        if not self.paths.replica.exists() or not self._turn.acquire(blocking=False):
             return
         try:
             address = self._settings()["address"]
@@ -182,38 +184,38 @@ class Replication:
         return wire.Replica(settings["address"], self._at, self._problem, until if has_forgotten else None)
 
     def _settings(self) -> dict[str, str]:
-        if not self._paths.replica.exists():
+        if not self.paths.replica.exists():
             raise NotFoundError(NO_REPLICA)
         try:
-            settings: dict[str, str] = json.loads(self._paths.replica.read_text("utf-8"))
+            settings: dict[str, str] = json.loads(self.paths.replica.read_text("utf-8"))
             assert isinstance(settings["address"], str)
         except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-            raise NotAvailableError(f"{self._paths.replica} is damaged. To write it again: pal replicate to") from error
+            raise NotAvailableError(f"{self.paths.replica} is damaged. To write it again: pal replicate to") from error
         return settings
 
     def _keep(self, settings: dict[str, str]) -> wire.Replica:
-        write_private(self._paths.replica, json.dumps(settings))
+        write_private(self.paths.replica, json.dumps(settings))
         return wire.Replica(settings["address"], self._at, self._problem)
 
     def _spawn(self, address: str, keeping: dict[str, Any]) -> None:
         if self._is_closing:
             return
         place = litestream.describe_place(address) | {"sync-interval": LOOK}
-        copied = {"path": str(self._paths.memory), "truncate-page-n": MERGE_PAGES, "monitor-interval": LOOK}
+        copied = {"path": str(self.paths.memory), "truncate-page-n": MERGE_PAGES, "monitor-interval": LOOK}
         configuration = {
             "socket": {"enabled": True, "path": str(self._socket), "permissions": 0o600},
             "logging": {"type": "json", "level": "warn", "stderr": True},
             "shutdown-sync-timeout": "3s",
             "dbs": [copied | {"replica": place}],
         }
-        file = self._paths.runtime / "litestream.json"
+        file = self.paths.runtime / "litestream.json"
         write_private(file, json.dumps(configuration | keeping))
         command = [litestream.find_program(), "replicate", "-config", str(file), "-no-expand-env"]
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", UNTIL_INPUT_ENDS, "sh", *command],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self._memory.store.merge_log_after(0)
+        self.memory.store.merge_log_after(0)
         threading.Thread(target=self._follow, args=[self._process], name="replica", daemon=True).start()
 
     def _end(self) -> bool:
@@ -228,7 +230,7 @@ class Replication:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        self._memory.store.merge_log_after(AUTO_CHECKPOINT)
+        self.memory.store.merge_log_after(AUTO_CHECKPOINT)
         return True
 
     def _follow(self, process: subprocess.Popen[str]) -> None:
@@ -249,7 +251,7 @@ class Replication:
 
         try:
             with httpx.Client(transport=httpx.HTTPTransport(uds=str(self._socket)), timeout=30) as client:
-                reply = client.post("http://litestream/sync", json={"path": str(self._paths.memory)}).json()
+                reply = client.post("http://litestream/sync", json={"path": str(self.paths.memory)}).json()
         except (httpx.HTTPError, ValueError) as error:
             raise NotAvailableError(f"Litestream does not answer: {type(error).__name__}") from error
         if "error" in reply:
@@ -258,7 +260,7 @@ class Replication:
             self._at, self._problem = datetime.now(UTC), ""
 
     def _wait_for_copy(self, seconds: float) -> None:
-        """NotAvailableError if the replica is not complete after that time, or Litestream ended."""
+        """Raises NotAvailableError if the replica is not complete after that time, or Litestream ended."""
         deadline, began = time.monotonic() + seconds, datetime.now(UTC)
         while time.monotonic() < deadline:
             with suppress(NotAvailableError):

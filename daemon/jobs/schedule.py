@@ -118,24 +118,26 @@ class RateLimit:
             return 0.0
 
 
+@dataclass
 class Runs:
-    """The last runs of periodic jobs and their results, as recorded in the memory. Times are ms UTC."""
+    """The last runs of periodic jobs and their results, as recorded in the memory. Times are ms UTC. Jobs are due from
+    `hour` on."""
 
-    def __init__(self, memory: Memory, write: Write, hour: int, clock: Callable[[], datetime]) -> None:
-        """Jobs are due from `hour` on."""
-        self._memory = memory
-        self._write = write
-        self._hour = hour
-        self.clock = clock
+    memory: Memory
+    write: Write
+    hour: int
+    clock: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
         self._gave_up: dict[str, int] = {}  # when a job failed, which would fail again until something changes
 
     def read_last(self, name: str) -> dict[str, Any]:
         """Returns the figures of the last run, with its time as `t`; empty before the first."""
-        return self._memory.maintenance.last_run(name) or {}
+        return self.memory.maintenance.last_run(name) or {}
 
     def note(self, name: str, figures: Mapping[str, Any], write: Write | None = None) -> None:
         """Records the figures of a run that ends now."""
-        (write or self._write)(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
+        (write or self.write)(partial(self.memory.maintenance.note_run, name, {**figures, "t": self._read_clock()}))
 
     def give_up(self, name: str) -> None:
         """Lets a failed job wait until it would be due again."""
@@ -144,9 +146,9 @@ class Runs:
     def is_due(self, name: str, days: int = 1) -> bool:
         """Whether a job is due, `days` after its last run; never if 0."""
         now, failed = self.clock(), self._gave_up.get(name, 0)
-        if not days or (failed and not is_due(failed, now, self._hour)):
+        if not days or (failed and not is_due(failed, now, self.hour)):
             return False
-        return is_due(self.read_last(name).get("t", 0), now, self._hour, days)
+        return is_due(self.read_last(name).get("t", 0), now, self.hour, days)
 
     def _read_clock(self) -> int:
         return int(self.clock().timestamp() * 1000)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -35,13 +35,15 @@ SHARE = 0.05  # of the time that rounds may take while the memory changes all th
 NO_FOLDER = "Nothing is synchronised. To begin: pal sync init FOLDER"
 
 
-class Syncing:
+@dataclass
+class SyncJob:
     """Runs rounds of `Sync` in its own thread, from `start` to `close`, and on request."""
 
-    def __init__(self, memory: Memory, writer: Writer, file: Path) -> None:
-        self._memory = memory
-        self._writer = writer
-        self._file = file
+    memory: Memory
+    writer: Writer
+    file: Path
+
+    def __post_init__(self) -> None:
         self._turn = threading.RLock()  # locked during a round
         self._sync: Sync | None = None
         self._problem = ""
@@ -50,7 +52,7 @@ class Syncing:
         self._thread = threading.Thread(target=self._look, name="sync", daemon=True)
 
     def start(self) -> None:
-        if self._file.exists() and not self._thread.is_alive():
+        if self.file.exists() and not self._thread.is_alive():
             self._thread.start()
 
     def close(self) -> None:
@@ -81,7 +83,7 @@ class Syncing:
             SharedFolder(folder, machine, words or new_words).open()
         with self._turn:
             kept = {"folder": str(folder), "machine": machine, "words": words or new_words}
-            write_private(self._file, json.dumps(kept))
+            write_private(self.file, json.dumps(kept))
             self._sync, self._problem = None, ""
         self.start()
         return new_words
@@ -90,7 +92,7 @@ class Syncing:
         """Runs a round now. NotFoundError without a folder, NotAvailableError, InvalidInputError."""
         with self._turn:
             try:
-                self._open().run(self._writer.write)
+                self._open().run(self.writer.write)
             except PalimpsestError as error:
                 self._problem = str(error)
                 raise
@@ -106,9 +108,9 @@ class Syncing:
 
     def allow(self, folder: str, is_allowed: bool) -> wire.SyncState:
         """Sets whether a folder's text is synchronised although its policy is local. NotFoundError."""
-        allowed = set(self._memory.sources.synced_folders()) - {folder}
+        allowed = set(self.memory.sources.synced_folders()) - {folder}
         folders = allowed | ({folder} if is_allowed else set())
-        self._writer.write(lambda: self._memory.sources.set_synced_folders(sorted(folders)))
+        self.writer.write(lambda: self.memory.sources.set_synced_folders(sorted(folders)))
         return self._read_state()
 
     def words(self) -> str:
@@ -116,11 +118,11 @@ class Syncing:
         return self._settings()["words"]
 
     def state(self) -> wire.SyncState | None:
-        return self._read_state() if self._file.exists() else None
+        return self._read_state() if self.file.exists() else None
 
     def _read_state(self) -> wire.SyncState:
         """Returns the state. NotFoundError without a folder."""
-        allowed = tuple(self._memory.sources.synced_folders())
+        allowed = tuple(self.memory.sources.synced_folders())
         try:
             settings = self._settings()
         except NotAvailableError as error:
@@ -129,13 +131,13 @@ class Syncing:
         return replace(now, problem=self._problem, allowed=allowed)
 
     def _settings(self) -> dict[str, str]:
-        if not self._file.exists():
+        if not self.file.exists():
             raise NotFoundError(NO_FOLDER)
         try:
-            settings = json.loads(self._file.read_text("utf-8"))
+            settings = json.loads(self.file.read_text("utf-8"))
             return {name: str(settings[name]) for name in ("folder", "machine", "words")}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise NotAvailableError(f"{self._file} is damaged. To write it again: pal sync init FOLDER") from error
+            raise NotAvailableError(f"{self.file} is damaged. To write it again: pal sync init FOLDER") from error
 
     def _open(self) -> Sync:
         if self._sync is None:
@@ -143,7 +145,7 @@ class Syncing:
             with self._needing_extra():
                 from memory.sync.sync import Sync
 
-                self._sync = Sync(self._memory, Path(settings["folder"]), settings["machine"], settings["words"])
+                self._sync = Sync(self.memory, Path(settings["folder"]), settings["machine"], settings["words"])
         return self._sync
 
     @contextmanager

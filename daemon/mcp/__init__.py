@@ -106,32 +106,29 @@ def client_name(text: str) -> str:
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
+@dataclass
 class Agent:
     """An agent as the memory knows it. `connect` gives a client of a daemon that answers, `find_access` what an agent
-    of that name may. Without a `name` it is called what it says that it is."""
+    of that name may. Without a name, `named`, it is called what it says that it is."""
 
-    def __init__(
-        self,
-        connect: Callable[[], Client],
-        find_access: Callable[[str], Access],
-        calls_per_minute: int,
-        name: str | None = None,
-    ) -> None:
-        self._connect = connect
-        self._find_access = find_access
-        self._named = name
-        self._introduced = ""
-        self._limit = RateLimit(calls_per_minute)  # for one in a loop
+    connect: Callable[[], Client]
+    find_access: Callable[[str], Access]
+    calls_per_minute: int
+    named: str | None = None
+    _introduced: str = ""
+
+    def __post_init__(self) -> None:
+        self._limit = RateLimit(self.calls_per_minute)  # for one in a loop
         self._calls = itertools.count(1)
 
     @property
     def client(self) -> Client:
-        return self._connect()
+        return self.connect()
 
     @property
     def name(self) -> str:
         """Returns the name given by its owner, else by its program."""
-        return self._named or (client_name(self._introduced) if self._introduced else NAMELESS)
+        return self.named or (client_name(self._introduced) if self._introduced else NAMELESS)
 
     def introduce(self, name: str) -> None:
         """Records the program's name for itself."""
@@ -143,14 +140,14 @@ class Agent:
     def writes(self) -> bool:
         """Whether it may write now."""
         try:
-            return self._find_access(self.name).writes
+            return self.find_access(self.name).writes
         except (SettingsError, DaemonError, DaemonDownError):
             return False
 
     @property
     def access(self) -> Access:
         """Returns the sources that it may see now: the shared ones, and its own notes if it may write any."""
-        access = self._find_access(self.name)
+        access = self.find_access(self.name)
         return replace(access, folders=(*access.folders, self.own_notes)) if access.writes else access
 
     @property

@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -173,19 +174,19 @@ class ReadAhead:
             self._readers.give_back(process)
 
 
+@dataclass(eq=False)
 class _ReadingProcess:
     """A parser process: starts with the first file, exits when idle or large, and restarts for the next one."""
 
-    def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None, left_out: Sequence[str]) -> None:
-        self._settings = settings
-        self._rules = rules
-        self._masker = masker
-        self._left_out = left_out
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: socket.socket | None = None
-        self._received = bytearray()
-        self._has_answered = False
-        self.unanswered = 0  # files handed over without a complete reply
+    settings: ChunkSettings
+    rules: bool
+    masker: Masker | None
+    left_out: Sequence[str]
+    unanswered: int = 0  # files handed over without a complete reply
+    _process: subprocess.Popen[bytes] | None = None
+    _connection: socket.socket | None = None
+    _received: bytearray = field(default_factory=bytearray)
+    _has_answered: bool = False
 
     def close(self) -> None:
         """Kills the process."""
@@ -209,8 +210,8 @@ class _ReadingProcess:
         reader = file.reader
         request = pack(
             ReadRequest(
-                os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
-                self._rules, file.tags, self._masker, dict(file.known), file.is_copied,
+                os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self.settings,
+                self.rules, file.tags, self.masker, dict(file.known), file.is_copied,
             )
         )  # fmt: skip
         if not self.unanswered:
@@ -277,7 +278,7 @@ class _ReadingProcess:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
         try:
-            self._process = spawn(theirs, self._left_out)
+            self._process = spawn(theirs, self.left_out)
         except OSError as error:
             ours.close()
             raise ReaderDiedError(f"no reading process could be started: {error}") from error

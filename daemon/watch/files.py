@@ -26,7 +26,7 @@ OPENAT2, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x04, 0x08  # <linux/openat
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file or folder met on a walk. `unread` is the reason not to read it, or "". Kept small because there are
     many."""
 
@@ -158,7 +158,7 @@ def uri_of(path: Path) -> str:
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
-def make_found(path: Path, status: os.stat_result, most: int | None = None) -> Found:
+def make_found(path: Path, status: os.stat_result, most: int | None = None) -> FoundFile:
     """Returns a file with the reason not to read it, if any: a link, not a regular file, or over `most` bytes."""
     unread = None
     if stat.S_ISLNK(status.st_mode):
@@ -167,7 +167,7 @@ def make_found(path: Path, status: os.stat_result, most: int | None = None) -> F
         unread = "it is no regular file"
     elif most is not None and status.st_size > most:
         unread = f"too large: {status.st_size / MIB:,.1f} MiB, the limit is {most / MIB:,.0f} MiB"
-    return Found(str(path), status.st_size, read_mtime(status), unread)
+    return FoundFile(str(path), status.st_size, read_mtime(status), unread)
 
 
 def read_mtime(status: os.stat_result) -> int:

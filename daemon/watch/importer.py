@@ -25,7 +25,7 @@ from daemon.reading.frames import PIECE
 from daemon.reading.process import Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
-from daemon.watch.files import Found
+from daemon.watch.files import FoundFile
 from daemon.watch.scan import Scan, Sources
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
@@ -87,7 +87,7 @@ class _Opened:
     `status`: new size and mtime_ns; `again`: its hash, if it was forgotten and is read again."""
 
     uri: str
-    entry: Found
+    entry: FoundFile
     there: list[Source]
     file: OpenFile | None = None
     closing: ExitStack = field(default_factory=ExitStack)
@@ -186,7 +186,7 @@ class FileImporter:
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 
-    def _open(self, uri: str, file: Found) -> _Opened:
+    def _open(self, uri: str, file: FoundFile) -> _Opened:
         """Checks a file, and passes it to the parser if it changed."""
         opened = _Opened(uri, file, self.known.get(uri, []))
         try:

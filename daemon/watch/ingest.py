@@ -21,7 +21,7 @@ from daemon.jobs.workers import Task, Tasks, Writer
 from daemon.lock import give_back
 from daemon.reading.process import Readers
 from daemon.watch.attempts import LOOKING, Attempts
-from daemon.watch.files import Found, hash_content, is_gone, open_whole, uri_of
+from daemon.watch.files import FoundFile, hash_content, is_gone, open_whole, uri_of
 from daemon.watch.roots import DeletionGuard
 from daemon.watch.scan import KEPT, Scan, ScanTarget, Sources, confirm_deletions, leave_copies
 from daemon.watch.walking import Ignore, walk_in_steps
@@ -267,7 +267,7 @@ class Ingest:
             reasons = dict.fromkeys(marks, FORGOTTEN)
             self.writer.write(partial(self.memory.sources.note_files, ended, reasons, ()))
 
-    def _find_left_behind(self, disk: Scan, known: Sources, new: Collection[Found]) -> Sources:
+    def _find_left_behind(self, disk: Scan, known: Sources, new: Collection[FoundFile]) -> Sources:
         """Returns the sources of missing files elsewhere with the size of a new one."""
         sizes = {file.size for file in new}
         missing: Sources = defaultdict(list)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from daemon.watch.files import Found, read_status, uri_of
+from daemon.watch.files import FoundFile, read_status, uri_of
 from daemon.watch.roots import GONE_FILES, DeletionGuard
 from daemon.watch.walking import Ignore, walk
 from memory.nouns import SYNC_COPY, Policy, Source
@@ -54,7 +54,7 @@ class Scan:
     """The scanned files by uri. Unchanged ones are only counted (`same`), so that scanning a large folder again takes
     little memory."""
 
-    files: dict[str, Found] = field(default_factory=dict)
+    files: dict[str, FoundFile] = field(default_factory=dict)
     targets: dict[str, ScanTarget] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # reasons of skipped files
     same: Counter[Path] = field(default_factory=Counter)  # unchanged files, by the path of their target
@@ -174,7 +174,7 @@ def _find_target(uri: str, targets: Sequence[ScanTarget]) -> ScanTarget:
 def leave_copies(disk: Scan) -> list[str]:
     """Removes all but the newest version of each file from the scan; returns their uris. Of equal times the original
     counts as newest."""
-    versions: defaultdict[Path, list[Found]] = defaultdict(list)
+    versions: defaultdict[Path, list[FoundFile]] = defaultdict(list)
     for uri, file in disk.files.items():
         if (match := _COPY.fullmatch(file.path.stem)) and file.path != disk.targets[uri].root:
             versions[file.path.with_name(match["stem"] + file.path.suffix)].append(file)
@@ -192,7 +192,7 @@ def leave_copies(disk: Scan) -> list[str]:
     return left_out
 
 
-def _look_at(path: Path, disk: Scan, copy: Found) -> Found | None:
+def _look_at(path: Path, disk: Scan, copy: FoundFile) -> FoundFile | None:
     """Returns the original of a copy that was scanned alone, or None."""
     target = disk.targets[uri_of(copy.path)]
     if target.path != copy.path or target.ignore.covers(path, False):

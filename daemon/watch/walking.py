@@ -18,7 +18,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from daemon.watch.files import (
     MIB,
-    Found,
+    FoundFile,
     explain_error,
     make_found,
     open_folder,
@@ -89,7 +89,7 @@ class Ignore:
                 return bool(end.value)
 
     def check(self, path: Path) -> Generator[None, None, bool]:
-        """Like `reaches`, one folder per `next`, because compiling its rules may take long."""
+        """Checks as `reaches` does, one folder per `next`, because compiling its rules may take long."""
         if path == self.root:
             return False
         unknown, folder = [], path.parent
@@ -184,12 +184,12 @@ def _exclude_all(why: str) -> tuple[GitIgnoreSpec, str]:
     return GitIgnoreSpec.from_lines(["*"], backend="simple"), f"{why}: {RULES_TOO_LONG}"
 
 
-def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
+def walk(start: Path, ignore: Ignore) -> Iterator[FoundFile]:
     """Returns the files of `walk_in_steps`."""
     return filter(None, walk_in_steps(start, ignore, [], []))
 
 
-def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list[Path]) -> Iterator[Found | None]:
+def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list[Path]) -> Iterator[FoundFile | None]:
     """Yields all files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
 
     `start` is the root of `ignore` or below it, and may itself be ignored, since somebody named it. Listed folders are
@@ -200,7 +200,7 @@ def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        yield Found(str(start), unread=explain_error(error), folder=True)
+        yield FoundFile(str(start), unread=explain_error(error), folder=True)
         return
     if not stat.S_ISDIR(first.st_mode):
         yield make_found(start, first)
@@ -215,7 +215,7 @@ def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list
                 for entry in sorted(entries, key=lambda entry: entry.name):
                     yield _look_at(entry, folder / entry.name, ignore, below)
         except OSError as error:
-            yield Found(str(folder), unread=explain_error(error), folder=True)
+            yield FoundFile(str(folder), unread=explain_error(error), folder=True)
             continue
         folders.append(folder)
         if device != drive:
@@ -223,11 +223,11 @@ def walk_in_steps(start: Path, ignore: Ignore, folders: list[Path], mounts: list
         waiting += ((path, device) for path in reversed(below))
 
 
-def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Path]) -> Found | None:
+def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Path]) -> FoundFile | None:
     """Returns the file of a folder's entry, or None if it is ignored or a folder, which is added to `below`."""
     try:
         if problem := ignore.find_problem(path):
-            return Found(str(path), unread=problem)
+            return FoundFile(str(path), unread=problem)
         is_folder = entry.is_dir(follow_symlinks=False)
         if ignore.covers(path, is_folder):
             return None
@@ -236,4 +236,4 @@ def _look_at(entry: os.DirEntry[str], path: Path, ignore: Ignore, below: list[Pa
             return None
         return make_found(path, entry.stat(follow_symlinks=False))
     except OSError as error:
-        return Found(str(path), unread=explain_error(error))
+        return FoundFile(str(path), unread=explain_error(error))

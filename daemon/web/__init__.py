@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
-from daemon.api.routing import fail
+from daemon.api.routing import fail, read_body
 
 LINK_SECONDS = 120.0  # within which a link must be opened
 MAX_LINKS = 8  # that wait to be opened; the oldest goes
@@ -142,17 +142,17 @@ def _is_same(secret: str, candidate: str) -> bool:
     return hmac.compare_digest(secret.encode(), candidate.encode("utf-8", "surrogateescape"))
 
 
+@dataclass
 class Guard:
     """The application on the page's port. `hosts`: its host names, each with the port; `when_used` is called with the
     token of a link that became a session."""
 
-    def __init__(
-        self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[str], None]
-    ) -> None:
-        self._api = api
-        self._sessions = sessions
-        self._hosts = hosts
-        self._when_used = when_used
+    api: ASGIApp
+    sessions: WebSessions
+    hosts: frozenset[str]
+    when_used: Callable[[str], None]
+
+    def __post_init__(self) -> None:
         self._files = StaticFiles(directory=STATIC, html=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -168,7 +168,7 @@ class Guard:
             await send(message)
 
         answer: ASGIApp
-        if headers.getlist("host") != [headers.get("host")] or headers.get("host") not in self._hosts:
+        if headers.getlist("host") != [headers.get("host")] or headers.get("host") not in self.hosts:
             answer = fail(WRONG_HOST)
         elif path == "/session":
             answer = await self._begin_session(scope, headers, receive)
@@ -197,7 +197,7 @@ class Guard:
         pattern = ALLOWED.get(scope["method"])
         if pattern is None or not pattern.fullmatch(scope["path"].removeprefix(API)):
             return fail(ELSEWHERE)
-        return self._api
+        return self.api
 
     async def _begin_session(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
         if not _is_own(scope["method"], headers):
@@ -205,10 +205,10 @@ class Guard:
         if scope["method"] != "POST":
             return fail(wire.Failed("not_allowed", "Create a session with POST."))
         token = await _read_token(receive)
-        session = self._sessions.exchange(token)
+        session = self.sessions.exchange(token)
         if session is None:
             return fail(USED)
-        self._when_used(token)
+        self.when_used(token)
         response = JSONResponse({"key": session.key})
         response.set_cookie(_cookie_name(headers), session.cookie, path=API, httponly=True, samesite="strict")
         return response
@@ -220,7 +220,7 @@ class Guard:
             return None
         cookie = cookies.get(_cookie_name(headers))
         key = headers.get(KEY, "")
-        return self._sessions.find(cookie.value, key, is_use=ON_ITS_OWN not in headers) if cookie else None
+        return self.sessions.find(cookie.value, key, is_use=ON_ITS_OWN not in headers) if cookie else None
 
 
 def _is_own(method: str, headers: Headers) -> bool:
@@ -238,13 +238,7 @@ def _cookie_name(headers: Headers) -> str:
 
 async def _read_token(receive: Receive) -> str:
     """Returns the token in a request's body; "" without one."""
-    body, more = b"", True
-    while more and len(body) <= TOKEN_BYTES:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return ""
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
+    body = await read_body(receive, TOKEN_BYTES) or b""
     try:
         token = json.loads(body[: TOKEN_BYTES + 1])["token"]
     except (ValueError, TypeError, LookupError, RecursionError):

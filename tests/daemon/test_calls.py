@@ -22,12 +22,12 @@ from daemon.api.statements import StatementStore
 from daemon.calls import Call, Calls, call, list_calls
 from daemon.calls.process import DaemonCalls
 from daemon.client.connection import Lines, Stream
-from daemon.jobs.embedder import Embedding
+from daemon.jobs.embedder import EmbedderJob
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.models import Models
 from daemon.jobs.night import NightlyJob
 from daemon.jobs.replication import Replication
-from daemon.jobs.syncing import Syncing
+from daemon.jobs.syncing import SyncJob
 from daemon.mcp.server import Tools
 from daemon.watch.watcher import Watcher
 from memory.services.activity import Conversations
@@ -39,7 +39,7 @@ from memory.services.sources import Sources
 ROOT = Path(__file__).parents[2]
 CALLS = {one.name: one for one in list_calls(DaemonCalls)}
 PARTS = {
-    "embedding": Embedding,
+    "embedder": EmbedderJob,
     "enrichment": Enrichment,
     "memory.browsing": Browsing,
     "memory.conversations": Conversations,
@@ -50,7 +50,7 @@ PARTS = {
     "nightly": NightlyJob,
     "replication": Replication,
     "statements": StatementStore,
-    "syncing": Syncing,
+    "sync": SyncJob,
     "watcher": Watcher,
 }
 WIDER = (Literal, Mapping, Sequence, tuple)

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from daemon.config.settings import IGNORE
-from daemon.watch.files import Found, read, uri_of
+from daemon.watch.files import FoundFile, read, uri_of
 from daemon.watch.walking import Ignore, walk
 from plugins.readers import Unreadable
 from tests.examples import rounds
 
 
-def names(found: list[Found], root: Path) -> list[str]:
+def names(found: list[FoundFile], root: Path) -> list[str]:
     return [item.path.relative_to(root).as_posix() for item in found]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from daemon import wire
 from daemon.client.client import DaemonError
-from daemon.jobs.syncing import Syncing
+from daemon.jobs.syncing import SyncJob
 from daemon.jobs.workers import Writer
 from daemon.paths import write_private
 from memory.errors import NotAvailableError
@@ -117,15 +117,15 @@ def test_a_daemon_that_is_killed_goes_on_and_a_missing_folder_is_a_problem_that_
 
 
 @pytest.fixture
-def syncing(tmp_path: Path) -> Iterator[Syncing]:
+def syncing(tmp_path: Path) -> Iterator[SyncJob]:
     with Computer(tmp_path, "anna").memory as memory:
         writer = Writer()
         writer.start()
-        yield Syncing(memory, writer, tmp_path / "sync.json")
+        yield SyncJob(memory, writer, tmp_path / "sync.json")
         writer.close(1)
 
 
-def test_only_the_owner_reads_the_words_whatever_the_umask(syncing: Syncing, tmp_path: Path) -> None:
+def test_only_the_owner_reads_the_words_whatever_the_umask(syncing: SyncJob, tmp_path: Path) -> None:
     for umask in (0o000, 0o777):
         before = os.umask(umask)
         try:
@@ -138,7 +138,7 @@ def test_only_the_owner_reads_the_words_whatever_the_umask(syncing: Syncing, tmp
     assert stat.S_IMODE((tmp_path / "sync.json").stat().st_mode) == 0o600
 
 
-def test_a_damaged_file_of_words_is_a_problem_that_init_solves(syncing: Syncing, tmp_path: Path) -> None:
+def test_a_damaged_file_of_words_is_a_problem_that_init_solves(syncing: SyncJob, tmp_path: Path) -> None:
     (tmp_path / "sync.json").write_text('{"folder": "/sha')
     state = syncing.state()
     assert state is not None and "damaged" in state.problem
@@ -151,7 +151,7 @@ def test_a_damaged_file_of_words_is_a_problem_that_init_solves(syncing: Syncing,
 
 
 def test_without_the_extra_its_name_is_said_and_nothing_is_written(
-    syncing: Syncing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    syncing: SyncJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "memory.sync.folder", None)
     with pytest.raises(NotAvailableError, match="extra sync"):
