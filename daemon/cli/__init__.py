@@ -9,81 +9,47 @@ import errno
 import importlib
 import io
 import os
+import re
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import click
 
 ALL_COMMANDS = "all commands"  # in the context of `pal help all`
 AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
-# section -> command -> the module that has it, and the first sentence of its help
-SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
-    "Ask": {
-        "chat": ("chat", "Open the chat."),
-        "web": ("chat", "Open the memory in the browser."),
-        "ask": ("ask", "Answer QUESTION from the memory, with the source of every claim."),
-        "recall": ("ask", "Show the passages that match QUESTION, best first."),
-        "context": ("ask", "Print a short context for TASK, for an agent's prompt."),
-        "facts": ("facts", "List the facts about NAME: a person, a place, a thing."),
-        "history": ("facts", "Show how the facts about NAME changed."),
-        "today": ("changes", "Show what changed, what is due and what needs a decision."),
-        "me": ("facts", "Show what the memory knows about you: names, address, family, and earlier values."),
-    },
-    "Look into an answer": {
-        "traces": ("traces", "List the questions that were asked, newest first."),
-        "why": ("traces", "Show the evidence of an answer, the steps of its search, or why something is missing."),
-    },
-    "Teach": {
-        "good": ("traces", "Mark an answer as right: its evidence is preferred next time."),
-        "bad": ("traces", "Mark an answer as wrong: its evidence is not reused."),
-        "train": ("upkeep", "Train the ranker on earlier questions: which edges lead to answers."),
-    },
-    "Read and forget": {
-        "add": ("add", "Read files and folders once."),
-        "remember": ("add", "Save TEXT as a note."),
-        "watch": ("add", "Manage watched folders, which are read again when files change."),
-        "forget": ("add", "Remove something from the memory for good."),
-    },
-    "Look after": {
-        "review": ("changes", "Show which facts were replaced, and confirm or reject it."),
-        "undo": ("changes", "Undo the replacement of a fact."),
-        "same": ("changes", "Merge two names of one person, place or thing."),
-        "apart": ("changes", "Separate two names; undoes `pal same`."),
-        "status": ("status", "Show what is in the memory and what it is doing."),
-        "pause": ("status", "Pause background reading by language models."),
-        "unpause": ("status", "Resume background reading by language models."),
-        "retry": (
-            "status",
-            "Retry files that were set aside and texts that a language model could not read.",
-        ),
-        "tidy": ("upkeep", "Run the nightly maintenance now."),
-        "backup": ("upkeep", "Copy the memory while it runs."),
-        "restore": ("upkeep", "Replace the memory with a backup or a replica."),
-        "replicate": ("upkeep", "Keep a replica of the memory on another disk or computer."),
-        "sync": ("upkeep", "Make this memory and those on your other computers agree."),
-        "export": ("export", "Write the whole memory to a file or folder."),
-        "import": ("export", "Create a memory from an export."),
-        "check": ("upkeep", "Check the memory file from end to end."),
-        "rebuild": ("upkeep", "Rebuild indexes and derived data."),
-        "doctor": ("doctor", "Show what is wrong, and the command that fixes it."),
-    },
-    "Set up": {
-        "init": ("config", "Say who you are, choose the folders to watch, and open the chat."),
-        "config": ("config", "Show and change the settings."),
-        "embedder": ("models", "Show or change the embedder."),
-        "models": ("models", "Show the available language models and their uses."),
-        "plugins": ("models", "List the plug-ins, what each adds, and which were left out."),
-        "mcp": ("agents", "Let an agent use the memory, over the Model Context Protocol."),
-        "daemon": ("process", "Manage the background process."),
-        "completion": ("config", "Print the completion script of SHELL."),
-        "help": ("process", "Show the help of COMMAND, or with `all` every command."),
-    },
+FOLDER = Path(__file__).parent
+SECTIONS = {  # its commands, in the order of the help
+    "Ask": "chat web ask recall context facts history today me",
+    "Look into an answer": "traces why",
+    "Teach": "good bad train",
+    "Read and forget": "add remember watch forget",
+    "Look after": "review undo same apart status pause unpause retry tidy backup restore replicate sync export import"
+    " check rebuild doctor",
+    "Set up": "init config embedder models plugins mcp daemon completion help",
 }
-COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
+COMMANDS = " ".join(SECTIONS.values()).split()
 # With `--at` these run on the computer that has the memory, for they need its files.
 AT_SERVER = set("backup config daemon doctor embedder import init models pause plugins restore unpause".split())
 OFTEN = set("chat web ask facts today init add watch remember forget review status backup doctor".split())
+
+
+def find_modules() -> dict[str, Path]:
+    """Returns the module of each command, which its first line names."""
+    modules = {}
+    for file in FOLDER.glob("*.py"):
+        with file.open(encoding="utf-8") as lines:
+            if names := re.match(r'"""pal ([a-z, ]+):', lines.readline()):
+                modules |= dict.fromkeys(names[1].split(", "), file)
+    return modules
+
+
+def read_sentence(name: str, module: Path) -> str:
+    """Returns the first sentence of a command's help, from the text of its module: importing all takes a second."""
+    pattern = rf'^def {name}_?\(.*?"""(.+?\.)(?:\s|""")'
+    sentence = re.search(pattern, module.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return sentence[1] if sentence else ""
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
@@ -119,22 +85,22 @@ class Pal(click.Group):
             sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"daemon.cli.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"daemon.cli.{find_modules()[cmd_name].stem}")
         command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("import", "help") else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands for people, or all of them on request."""
-        names = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN
+        names, modules = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN, find_modules()
         for title, commands in SECTIONS.items():
-            if rows := [(name, sentence) for name, (_, sentence) in commands.items() if name in names]:
+            if listed := [name for name in commands.split() if name in names]:
                 with formatter.section(title):
-                    formatter.write_dl(rows)
+                    formatter.write_dl([(name, read_sentence(name, modules[name])) for name in listed])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
