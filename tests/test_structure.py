@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import memory
-from daemon.cli import find_modules
+from daemon.cli import MODULES
 from plugins.readers.registry import READERS
 
 ROOT = Path(memory.__file__).parent.parent
@@ -79,7 +79,7 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
 def test_a_command_imports_no_other_command() -> None:
     """What several show is below them: in `daemon.cli.show`, `answers`, `options` and `output`."""
     known = module_files()
-    commands = {f"daemon.cli.{file.stem}" for file in find_modules().values()}
+    commands = {f"daemon.cli.{file.stem}" for file in MODULES.values()}
     assert len(commands) < 20
     for name in commands:
         assert {*imported_modules(parse(known[name]), known)} & commands <= {name}, name

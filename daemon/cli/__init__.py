@@ -20,7 +20,7 @@ import click
 ALL_COMMANDS = "all commands"  # in the context of `pal help all`
 AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
 FOLDER = Path(__file__).parent
-SECTIONS = {  # its commands, in the order of the help
+SECTIONS = {  # its commands, in the order of the help; at its end are those of none
     "Ask": "chat web ask recall context facts history today me",
     "Look into an answer": "traces why",
     "Teach": "good bad train",
@@ -29,7 +29,6 @@ SECTIONS = {  # its commands, in the order of the help
     " check rebuild doctor",
     "Set up": "init config embedder models plugins mcp daemon completion help",
 }
-COMMANDS = " ".join(SECTIONS.values()).split()
 # With `--at` these run on the computer that has the memory, for they need its files.
 AT_SERVER = set("backup config daemon doctor embedder import init models pause plugins restore unpause".split())
 OFTEN = set("chat web ask facts today init add watch remember forget review status backup doctor".split())
@@ -45,10 +44,15 @@ def find_modules() -> dict[str, Path]:
     return modules
 
 
-def read_sentence(name: str, module: Path) -> str:
+MODULES = find_modules()
+SECTIONS["More"] = " ".join(sorted(MODULES.keys() - set(" ".join(SECTIONS.values()).split())))
+COMMANDS = " ".join(SECTIONS.values()).split()
+
+
+def read_sentence(name: str) -> str:
     """Returns the first sentence of a command's help, from the text of its module: importing all takes a second."""
     pattern = rf'^def {name}_?\(.*?"""(.+?\.)(?:\s|""")'
-    sentence = re.search(pattern, module.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    sentence = re.search(pattern, MODULES[name].read_text("utf-8"), re.MULTILINE | re.DOTALL)
     return sentence[1] if sentence else ""
 
 
@@ -90,17 +94,17 @@ class Pal(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"daemon.cli.{find_modules()[cmd_name].stem}")
+        module = importlib.import_module(f"daemon.cli.{MODULES[cmd_name].stem}")
         command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("import", "help") else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands for people, or all of them on request."""
-        names, modules = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN, find_modules()
+        names = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN
         for title, commands in SECTIONS.items():
             if listed := [name for name in commands.split() if name in names]:
                 with formatter.section(title):
-                    formatter.write_dl([(name, read_sentence(name, modules[name])) for name in listed])
+                    formatter.write_dl([(name, read_sentence(name)) for name in listed])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daemon.cli import COMMANDS, OFTEN, SECTIONS, find_modules, main, read_sentence
+from daemon.cli import COMMANDS, MODULES, OFTEN, SECTIONS, main, read_sentence
 from tests.cli.conftest import Pal
 
 PAL = [sys.executable, "-m", "tests.cli.pal"]
@@ -23,12 +23,11 @@ HEAVY = set(
 
 
 def test_the_sentences_of_the_help_are_the_commands_own() -> None:
-    modules = find_modules()
-    assert modules.keys() == set(COMMANDS)
+    assert MODULES.keys() == set(COMMANDS)
     for name in COMMANDS:
         command = main.get_command(main.make_context("pal", ["--help"], resilient_parsing=True), name)
         assert command is not None and command.name == name
-        sentence = read_sentence(name, modules[name])
+        sentence = read_sentence(name)
         assert (command.help or "").split(". ")[0].splitlines()[0].rstrip(".") == sentence.rstrip("."), name
 
 
@@ -43,7 +42,7 @@ def test_the_help_lists_a_dozen_commands_and_all_where_asked(pal: Pal) -> None:
     assert set(listed) == OFTEN and len(listed) <= 14
     everything = pal("help", "all").stdout
     assert re.findall(r"^  ([a-z]+)  ", everything, re.MULTILINE) == COMMANDS
-    assert all(f"\n{section}:\n" in everything for section in SECTIONS)
+    assert all(f"\n{section}:\n" in everything for section, commands in SECTIONS.items() if commands)
 
 
 def test_help_shows_that_of_a_command(pal: Pal) -> None:

@@ -123,16 +123,16 @@ class Shout:
 def shout(memory: Memory, times: int, words: str) -> wire.Shout:
     return wire.Shout((words,) * times)
 """,
-    "daemon/cli/facts.py": """
+    "daemon/cli/facts.py": '''
 
-@me.command()
+@click.command()
 @click.argument("times", type=int)
 @json_command
 def shout(session: Session, times: int) -> None:
-    '''Repeat some words.'''
+    """Repeat some words."""
     reply = session.client.shout(times)
     session.show(reply, " ".join(reply.words))
-""",
+''',
 }
 RUN = """
 from click.testing import CliRunner
@@ -161,7 +161,8 @@ browser = TestClient(build(Services()))
 session = Session()
 session.client = InProcess(None)
 for options in ([], ["--json"]):
-    print(CliRunner().invoke(main, ["me", "shout", "2", *options], obj=session).output, end="")
+    print(CliRunner().invoke(main, ["shout", "2", *options], obj=session).output, end="")
+print(CliRunner().invoke(main, ["help", "all"]).output.splitlines()[-3].strip())
 print(browser.get("/openapi.json").json()["paths"]["/shout/{times}"]["get"]["description"])
 """
 
@@ -169,13 +170,15 @@ print(browser.get("/openapi.json").json()["paths"]["/shout/{times}"]["get"]["des
 def test_a_new_call_with_a_reply_and_a_command_takes_four_files(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "daemon", tmp_path / "daemon", ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in ADDED.items():
-        with (tmp_path / name).open("a", encoding="utf-8") as file:
-            file.write(text)
+        before = (tmp_path / name).read_text("utf-8").replace('"""pal facts, ', '"""pal facts, shout, ')
+        (tmp_path / name).write_text(before + text, "utf-8")
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = subprocess.run(
         [sys.executable, "-c", RUN], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stdout.splitlines() == ["hey hey", '{"words": ["hey", "hey"]}', "Repeat some words."], done.stderr
+    *replies, listed, described = done.stdout.splitlines()
+    assert replies == ["hey hey", '{"words": ["hey", "hey"]}'], done.stderr
+    assert listed.split(None, 1) == ["shout", described] and described == "Repeat some words."
     assert len(ADDED) == 4
 
 
