@@ -36,7 +36,7 @@ OFTEN = set("chat web ask facts today init add watch remember forget review stat
 
 def find_modules() -> dict[str, Path]:
     """Returns the module of each command, which its first line names."""
-    modules = {}
+    modules: dict[str, Path] = {}
     for file in FOLDER.glob("*.py"):
         with file.open(encoding="utf-8") as lines:
             if names := re.match(r'"""pal ([a-z, ]+):', lines.readline()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,9 +81,8 @@ def status(session: Session) -> None:
 
 @daemon.command()
 @click.option("-n", "lines", type=click.IntRange(0), default=40, show_default=True, help="Lines to show.")
-@click.option("-f", "--follow", is_flag=True, help="Follow new lines until Ctrl-C.")
 @pass_session
-def log(session: Session, lines: int, follow: bool) -> None:
+def log(session: Session, lines: int) -> None:
     """Show the end of the daemon's log."""
     try:
         file = session.paths.log.open(encoding="utf-8", errors="replace")
@@ -93,11 +91,6 @@ def log(session: Session, lines: int, follow: bool) -> None:
     with file:
         for line in deque(file, maxlen=lines):
             output.print_text(line, nl=False)
-        while follow:
-            if line := file.readline():
-                output.print_text(line, nl=False)
-            else:
-                time.sleep(0.3)
 
 
 def _stop(session: Session) -> bool:
