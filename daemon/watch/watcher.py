@@ -65,9 +65,9 @@ class Watcher:
         self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
         ingest.is_away = self.is_away
-        for folder in self._memory.sources.watched_folders():
-            path = Path(folder.path)
-            self._roots[path] = Root.from_options(path, folder.policy, folder.options, ingest.ignore_rules(path))
+        for path, policy, options in self._memory.sources.watched_folders():
+            folder = Path(path)
+            self._roots[folder] = Root.from_options(folder, policy, options, ingest.ignore_rules(folder))
 
     def start(self) -> None:
         """Starts watching and scanning all folders."""

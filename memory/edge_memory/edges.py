@@ -303,9 +303,9 @@ class EdgeMemory:
 def load_edge_memory(conn: Connection, embedder_id: int, dimension: int) -> EdgeMemory:
     """Returns the stored edge memory."""
     nothing = EdgeMemory.empty(dimension, queries.geometry(conn, embedder_id))
-    answered = _make_keys(nothing, *queries.load_answered(conn, embedder_id, dimension))
-    rejected = _make_keys(nothing, *queries.load_rejected(conn, embedder_id, dimension))
-    _, in_vain = _make_keys(nothing, *queries.load_in_vain(conn, embedder_id, dimension))
+    answered = _make_keys(nothing, *queries.load_judged(conn, embedder_id, dimension, "answered"))
+    rejected = _make_keys(nothing, *queries.load_judged(conn, embedder_id, dimension, "rejected"))
+    _, in_vain = _make_keys(nothing, *queries.load_judged(conn, embedder_id, dimension, "in vain"))
     edges, kinds, src, dst, starts, vectors = edge_memory.load(conn, embedder_id, dimension)
     alive, slots = np.ones(len(edges), np.bool_), vectors.astype(np.float32)
     return EdgeMemory(

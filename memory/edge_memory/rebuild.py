@@ -143,7 +143,7 @@ def calibrate(conn: Connection, embedder_id: int, dimension: int) -> Geometry | 
 
 
 def _find_threshold(conn: Connection, embedder_id: int, dimension: int, center: Vector) -> float | None:
-    traces, vectors = queries.load_answered(conn, embedder_id, dimension)
+    traces, vectors = queries.load_judged(conn, embedder_id, dimension, "answered")
     vectors_of, has_direction = keys(vectors[-COMPARED:], center)
     compared = traces[-COMPARED:][has_direction].tolist()
     evidence = queries.evidence(conn, compared)

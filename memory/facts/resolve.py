@@ -125,8 +125,7 @@ class Resolver:
     def _create(self, surface: str, key: str | None, kind: str | None, origin: str = "told") -> int:
         node = graph.allocate(self.conn, "node", 1)
         type = "date" if key is not None and is_date(key) else kind
-        row = graph.ObjectRow(node, surface, type)
-        graph.insert_objects(self.conn, [row], self._now)
+        graph.insert_objects(self.conn, [(node, surface, type)], self._now)
         if key is not None:
             graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, origin)])
         self.new_objects.append((node, type in graph.NO_THINGS))

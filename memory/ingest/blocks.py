@@ -42,7 +42,10 @@ _YAML_KEY = re.compile(r"""["'\w][^:]{0,80}:(?:\s|$)|#|-\s""")
 _INLINE = re.compile(
     r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|\*{1,3}|`+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
 )
-_OPENING = frozenset({"list_item_open", "blockquote_open", "paragraph_open", "heading_open"})
+_KINDS: dict[str, BlockKind] = {  # of tokens; a heading may be none
+    "fence": "code", "table_open": "table", "list_item_open": "list_item", "blockquote_open": "quote",
+    "paragraph_open": "paragraph", "heading_open": "paragraph",
+}  # fmt: skip
 _HEADING_LENGTH = 120  # characters of a heading used as a title
 _LOST_FENCE = 40  # lines; an unclosed fence with more lines after it is a mistake of the writer
 
@@ -76,8 +79,8 @@ class _Openings(list[Token]):
 
     def append(self, token: Token) -> None:
         is_title = token.type == "inline" and token.level == 1 and bool(self) and self[-1].type == "heading_open"
-        is_opening = token.level == (token.type == "list_item_open") and token.type in _OPENING
-        if is_title or is_opening or token.type in ("fence", "table_open"):
+        is_outer = token.type in ("fence", "table_open") or token.level == (token.type == "list_item_open")
+        if is_title or (token.type in _KINDS and is_outer):
             super().append(token)
 
 
@@ -183,26 +186,16 @@ def _parse_lines(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterat
     tokens = _Openings()
     parser.block.parse(source, parser, {}, tokens)
     for index, token in enumerate(tokens):
-        if token.map is None:
+        if token.map is None or token.type not in _KINDS:
             continue
         begin, after = token.map[0] + first, min(token.map[1] + first, len(lines))
-        if token.type == "fence":
-            closed = after - begin > 1 and lines[after - 1].strip(" \t\r>").startswith(token.markup)
-            yield _Lines("code", begin, after), not closed and token.level == 0 and after - begin > _LOST_FENCE
-        elif token.type == "table_open":
-            yield _Lines("table", begin, after), False
-        elif token.type == "list_item_open" and token.level == 1:
-            yield _Lines("list_item", begin, after), False
-        elif token.level == 0 and token.type == "blockquote_open":
-            yield _Lines("quote", begin, after), False
-        elif token.level == 0 and token.type == "paragraph_open":
-            yield _Lines("paragraph", begin, after), False
-        elif token.level == 0 and token.type == "heading_open":
-            content = tokens[index + 1].content
-            if _is_heading(token, content, lines[begin:after]):
-                yield _Lines("heading", begin, after, int(token.tag[1]), _strip_marks(content)), False
-            else:
-                yield _Lines("paragraph", begin, after), False
+        block, unclosed = _Lines(_KINDS[token.type], begin, after), False
+        if token.type == "fence" and token.level == 0 and after - begin > _LOST_FENCE:
+            unclosed = not lines[after - 1].strip(" \t\r>").startswith(token.markup)
+        elif token.type == "heading_open" and _is_heading(token, tokens[index + 1].content, lines[begin:after]):
+            title = _strip_marks(tokens[index + 1].content)
+            block = block._replace(kind="heading", level=int(token.tag[1]), title=title)
+        yield block, unclosed
 
 
 def _is_heading(token: Token, content: str, lines: Sequence[str]) -> bool:

@@ -64,11 +64,7 @@ class Draft:
     turns: tuple[TurnStart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Message(Turn):
-    number: int = 0  # number in its chat, from 1
-
-
+_Message = tuple[int, Turn]  # a turn with its number in its chat, from 1
 # An episode's span in the text, and its headings.
 _Cut = tuple[int, int, tuple[str, ...]]
 
@@ -290,13 +286,10 @@ def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     """Yields groups of turns within the budget. A group repeats the last turn of the one before if it is short: an
     answer needs its question."""
     title = title_of(document)
-    turns = [
-        _Message(turn.speaker, turn.text, turn.at, turn.ref, number)
-        for number, turn in enumerate(document.turns, 1)
-        if turn.text.strip()
-    ]
+    turns = [(number, turn) for number, turn in enumerate(document.turns, 1) if turn.text.strip()]
     for session in _split_sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
-        for group in _group_turns(session, settings):
+        for messages in _group_turns(session, settings):
+            group = [turn for _, turn in messages]
             if not any(has_words(turn.text) for turn in group):
                 continue
             times = [turn.at for turn in group if turn.at is not None]
@@ -311,32 +304,32 @@ def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
                 speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
                 refs=tuple(turn.ref for turn in group if turn.ref),
                 turns=tuple(
-                    TurnStart(start, turn.number, _show_speaker(turn), turn.at)
-                    for start, turn in zip(starts, group, strict=False)
+                    TurnStart(start, number, _show_speaker(turn), turn.at)
+                    for start, (number, turn) in zip(starts, messages, strict=False)
                 ),
             )
 
 
 def _group_turns(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
     """Yields groups of similar length; a turn too long for one becomes a group per part."""
-    lengths = [count_words(_turn_line(turn)) for turn in session]
+    lengths = [count_words(_turn_line(turn)) for _, turn in session]
     words_left = sum(lengths)
     group: list[_Message] = []
     size = new = 0  # words of the group, and those not repeated
-    for turn, words in zip(session, lengths, strict=True):
+    for (number, turn), words in zip(session, lengths, strict=True):
         too_long = words > settings.words * _STRETCH
         if new and (too_long or size + words > settings.words or _is_enough(new, words, words_left, settings)):
             yield group
             words_left -= new
-            last = count_words(_turn_line(group[-1]))
+            last = count_words(_turn_line(group[-1][1]))
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:
             for start, end in _split_text(turn.text, 0, len(turn.text), settings):
-                yield [replace(turn, text=turn.text[start:end])]
+                yield [(number, replace(turn, text=turn.text[start:end]))]
             group, size, words_left = [], 0, words_left - words
             continue
-        group.append(turn)
+        group.append((number, turn))
         size, new = size + words, new + words
     if new:
         yield group
@@ -356,11 +349,11 @@ def _split_sessions(turns: Iterable[_Message], pause: timedelta) -> Iterator[lis
     """Turns without a long pause or midnight between them, by their local times."""
     session: list[_Message] = []
     last: datetime | None = None
-    for turn in turns:
+    for number, turn in turns:
         if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):
             yield session
             session = []
-        session.append(turn)
+        session.append((number, turn))
         last = turn.at or last
     if session:
         yield session

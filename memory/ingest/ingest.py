@@ -219,7 +219,7 @@ class Ingestion:
         kinds = {name: "date" if mention_rules.is_date(name) else surfaces[name].kind for name in new}
         graph.insert_objects(
             self._conn,
-            [graph.ObjectRow(self._objects[name], surfaces[name].surface, kinds[name]) for name in new],
+            [(self._objects[name], surfaces[name].surface, kinds[name]) for name in new],
             self._now,
         )
         rows = [graph.AliasRow(name, surfaces[name].surface, self._objects[name], "mention") for name in new]

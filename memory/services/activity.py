@@ -66,7 +66,7 @@ class Jobs:
 
     def count_attempt(self, new_job: Job, error: str, most: int) -> int:
         """Counts a failed attempt at an unclaimed job; returns the number of attempts. After `most` the job is dead."""
-        return self._store.write(jobs.count_attempt, new_job.kind, new_job.key, new_job.payload, error, now_ms(), most)
+        return self._store.write(jobs.count_attempt, new_job, error, now_ms(), most)
 
     def give_up(self, id: int, error: str, then: Iterable[Job] = ()) -> None:
         """Marks a job dead, and queues its successors."""
@@ -96,9 +96,7 @@ class Jobs:
 
 
 def _enqueue(conn: Connection, new_jobs: Iterable[Job]) -> list[int]:
-    return [
-        jobs.enqueue(conn, *job[:3], now_ms(), priority=job.priority, not_before=job.not_before) for job in new_jobs
-    ]
+    return [jobs.enqueue(conn, job, now_ms()) for job in new_jobs]
 
 
 class Conversations:

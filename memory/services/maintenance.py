@@ -162,7 +162,7 @@ class Maintenance:
         """Embeds the episodes without a vector of the embedder in use; returns their number, fewer if its server is
         down. Ignores an incomplete set of another embedder: `switch_embedder` completes it."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
-        waiting = self._store.read(vectors.list_incomplete, embedder_id, embedder.batch * BATCHES_AT_ONCE)
+        waiting = self._store.read(vectors.list_missing, embedder_id, embedder.batch * BATCHES_AT_ONCE, True)
         if self._store.read(vectors.active)[0] != embedder_id or not waiting:
             return 0
         done = 0

@@ -126,14 +126,10 @@ class Questions:
     def answer_unkept(self, question: str) -> Answer:
         """Returns the extractive answer; stores and learns nothing."""
         analysed = self._analyse(question, None, None, None)
-        result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False)
-        events = self._answer_from(self._state, result, AskOptions(replay=False))
-        while True:
-            try:
-                next(events)
-            except StopIteration as end:
-                outcome: AskOutcome = end.value
-                return outcome.answer
+        settings = self._state.settings.answer
+        result = self._retrieve(analysed, settings.episodes, True, False)
+        with self._state.store.reading() as conn:
+            return extract_answer(conn, result, self._choose_sentence_embedder(result), settings).answer
 
     def suggest(self, changed: Sequence[Fact], most: int) -> list[str]:
         """Returns questions that have one clear answer in this memory. `changed`: recently replaced facts."""

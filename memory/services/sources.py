@@ -90,7 +90,7 @@ class Sources:
         with self._store.allow_deletes(), self._store.writing() as conn:
             sources.unwatch_folder(conn, path, uri)
             if then is not None:
-                jobs.enqueue(conn, *then[:3], now_ms(), priority=then.priority)
+                jobs.enqueue(conn, then, now_ms())
 
     def watch_folder(self, path: str, policy: Policy, options: Mapping[str, Any]) -> None:
         """Stores a watched folder and its options."""

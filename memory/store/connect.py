@@ -14,7 +14,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, SupportsInt, TypeAlias, TypeVar
@@ -240,8 +240,7 @@ def to_json(value: Any) -> str:
 
 
 def citations_to_json(citations: Sequence[Citation]) -> str:
-    names = [field.name for field in fields(Citation)]
-    return to_json([{name: getattr(row, name) for name in names} | {"at": to_wall(row.at)} for row in citations])
+    return to_json([asdict(row) | {"at": to_wall(row.at)} for row in citations])
 
 
 def citations_from_json(stored: str | None) -> tuple[Citation, ...]:

@@ -69,15 +69,12 @@ def take_turn(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def set_foreign_log_aside(path: Path) -> Path | None:
-    """Renames a log that belongs to another file, such that forgetting lists it with the copies; returns the new path
-    or None. Nobody may have the file open."""
-    if not has_foreign_log(path):
-        return None
-    aside = _find_free_name(path)
-    path.with_name(path.name + "-wal").rename(aside)
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)
-    return aside
+def set_foreign_log_aside(path: Path) -> None:
+    """Renames a log that belongs to another file, such that forgetting lists it with the copies. Nobody may have the
+    file open."""
+    if has_foreign_log(path):
+        path.with_name(path.name + "-wal").rename(_find_free_name(path))
+        path.with_name(path.name + "-shm").unlink(missing_ok=True)
 
 
 def has_foreign_log(path: Path) -> bool:

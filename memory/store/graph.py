@@ -29,12 +29,6 @@ NO_THINGS = ("date", STATE)  # types of objects that lead nowhere
 OWNER_NAME = 0.5  # confidence of the owner's names, which ranks namesakes first
 
 
-class ObjectRow(NamedTuple):
-    id: int
-    label: str
-    type: str | None = None
-
-
 class AliasRow(NamedTuple):
     """`norm` identifies an object, `surface` is the spelling in the text. The table adds `folded`, the norm without
     accents if it has any, for searching."""
@@ -84,12 +78,11 @@ def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
     return int(next_free) - n
 
 
-def insert_objects(conn: Connection, rows: Sequence[ObjectRow], now: int) -> None:
-    """Inserts objects with their nodes."""
-    conn.executemany(
-        "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'O', ?, ?)", [(row.id, row.label, now) for row in rows]
-    )
-    conn.executemany("INSERT INTO object(node_id, type) VALUES (?, ?)", [(row.id, row.type) for row in rows])
+def insert_objects(conn: Connection, rows: Sequence[tuple[int, str, str | None]], now: int) -> None:
+    """Inserts objects (id, name, type) with their nodes."""
+    nodes = [(id, name, now) for id, name, _ in rows]
+    conn.executemany("INSERT INTO node(id, kind, label, t_created) VALUES (?, 'O', ?, ?)", nodes)
+    conn.executemany("INSERT INTO object(node_id, type) VALUES (?, ?)", [(id, type) for id, _, type in rows])
 
 
 def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
@@ -237,7 +230,7 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
     owners = read_column(conn, _OWNER)
     id = owners[0] if owners else allocate(conn, "node", 1)
     if not owners:
-        insert_objects(conn, [ObjectRow(id, NAMELESS, "person")], now)
+        insert_objects(conn, [(id, NAMELESS, "person")], now)
         conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (id,))
     conn.execute("DELETE FROM alias WHERE origin = 'owner'")
     aliases = enumerate(names.items())

@@ -41,22 +41,13 @@ class Job(NamedTuple):
 _COLUMNS = "kind, dedupe_key, payload, priority, id, state, attempts, not_before, last_error"
 
 
-def enqueue(
-    conn: Connection,
-    kind: str,
-    dedupe_key: str,
-    payload: Mapping[str, Any],
-    now: int,
-    *,
-    priority: int = 0,
-    not_before: int = 0,
-) -> int:
-    """Queues a job; returns its id, or that of an equal job that is queued or leased. Larger priority goes first."""
+def enqueue(conn: Connection, job: Job, now: int) -> int:
+    """Queues a job; returns its id, or that of an equal job that is queued or leased."""
     (id,) = conn.execute(
         "INSERT INTO job(kind, dedupe_key, payload, not_before, priority, created) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(kind, dedupe_key) WHERE state IN ('queued', 'leased')"
         " DO UPDATE SET priority = max(priority, excluded.priority) RETURNING id",
-        (kind, dedupe_key, to_json(dict(payload)), max(now, not_before), priority, now),
+        (job.kind, job.key, to_json(dict(job.payload)), max(now, job.not_before), job.priority, now),
     ).fetchone()
     return int(id)
 
@@ -128,16 +119,14 @@ def fail(conn: Connection, id: int, error: str, now: int) -> JobState:
     return state
 
 
-def count_attempt(
-    conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], error: str, now: int, attempts: int
-) -> int:
+def count_attempt(conn: Connection, job: Job, error: str, now: int, attempts: int) -> int:
     """Counts a failed attempt at work outside the queue, dead after `attempts`; returns the count."""
-    conn.execute("DELETE FROM job WHERE kind = ? AND dedupe_key = ? AND state = 'dead'", (kind, dedupe_key))
-    id = enqueue(conn, kind, dedupe_key, payload, now)
+    conn.execute("DELETE FROM job WHERE kind = ? AND dedupe_key = ? AND state = 'dead'", job[:2])
+    id = enqueue(conn, job, now)
     (tried,) = conn.execute(
         "UPDATE job SET attempts = attempts + 1, payload = ?, last_error = ?,"
         " state = iif(attempts + 1 >= ?, 'dead', 'queued') WHERE id = ? RETURNING attempts",
-        (to_json(dict(payload)), error, attempts, id),
+        (to_json(dict(job.payload)), error, attempts, id),
     ).fetchone()
     return int(tried)
 
@@ -147,10 +136,9 @@ def drop(conn: Connection, kind: str, dedupe_keys: Sequence[str]) -> None:
     conn.execute(f"DELETE FROM job WHERE kind = ? AND dedupe_key IN {LISTED}", (kind, to_json(list(dedupe_keys))))
 
 
-def requeue(conn: Connection, boot_id: str) -> int:
-    """Frees the leases of dead processes; returns their number. Call at start, as the only process."""
-    query = "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?"
-    return conn.execute(query, (boot_id,)).rowcount
+def requeue(conn: Connection, boot_id: str) -> None:
+    """Frees the leases of dead processes. Call at start, as the only process."""
+    conn.execute("UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?", (boot_id,))
 
 
 def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:

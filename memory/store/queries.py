@@ -7,7 +7,7 @@ earlier ones are kept, so that each can be reverted."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsInt
+from typing import Any, Literal, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,26 +93,22 @@ def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
     return int(read_value(conn, f"SELECT count(*) FROM ({subquery})", embedder_id, most))
 
 
-def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """Returns the vectors of the questions that were answered well: learned from, and not judged bad."""
-    return _load(conn, embedder_id, dimension, _ANSWERED)
-
-
-def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """Returns the vectors of the questions whose answers were judged bad."""
-    return _load(conn, embedder_id, dimension, "t.feedback = -1")
-
-
-def load_in_vain(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """Returns the vectors of the questions that got no answer, none that is proved, or one that was judged bad."""
-    unproved = f"t.llm_calls > 0 AND NOT {_LEARNT}"
-    return _load(conn, embedder_id, dimension, f"(t.no_answer = 1 OR t.feedback = -1 OR ({unproved}))")
+def load_judged(
+    conn: Connection, embedder_id: int, dimension: int, how: Literal["answered", "rejected", "in vain"]
+) -> tuple[Ids, Vectors]:
+    """Returns the vectors of the questions that were answered well: learned from, and not judged bad; of those whose
+    answers were judged bad; or that got no answer, none that is proved, or one that was judged bad."""
+    return _load(conn, embedder_id, dimension, _JUDGED[how])
 
 
 _LEARNT = (
     "(ifnull(t.feedback, 0) = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced'))"
 )
-_ANSWERED = f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}"
+_JUDGED = {
+    "answered": f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND {_LEARNT}",
+    "rejected": "t.feedback = -1",
+    "in vain": f"(t.no_answer = 1 OR t.feedback = -1 OR (t.llm_calls > 0 AND NOT {_LEARNT}))",
+}
 
 
 def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *values: str) -> tuple[Ids, Vectors]:
@@ -240,7 +236,7 @@ class Model(NamedTuple):
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
     """Returns the newest `limit` questions to learn from, oldest first: grounded or judged right, not wrong."""
     rows = conn.execute(
-        f"SELECT id, feedback FROM trace t WHERE {_ANSWERED} ORDER BY id DESC LIMIT ?", (limit,)
+        f"SELECT id, feedback FROM trace t WHERE {_JUDGED['answered']} ORDER BY id DESC LIMIT ?", (limit,)
     ).fetchall()[::-1]
     edges = conn.execute(
         "SELECT t.trace_id, t.role, t.edge_id FROM trace_edge t JOIN edge e ON e.id = t.edge_id"

@@ -4,7 +4,7 @@ deleted source keeps its row until it is forgotten."""
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, Policy, Source
@@ -35,16 +35,6 @@ MAX_VERSIONS = 100  # of a document
 
 _READERS = "readers"  # in meta: the version of each reader
 _CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # missing in older memories
-
-
-class WatchedFolder(NamedTuple):
-    """`added` is in ms UTC."""
-
-    id: int
-    path: str
-    policy: Policy
-    added: int
-    options: Mapping[str, Any]
 
 
 def get(conn: Connection, uri: str) -> Source | None:
@@ -246,16 +236,16 @@ def unwatch_folder(conn: Connection, path: str, uri: str) -> None:
     conn.execute("DELETE FROM skip WHERE substr(uri, 1, length(?1)) = ?1 AND reason <> ?2", (uri + "/", FORGOTTEN))
 
 
-def list_folders(conn: Connection) -> list[WatchedFolder]:
-    """Returns all watched folders, by path."""
-    rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
-    return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
+def list_folders(conn: Connection) -> list[tuple[str, Policy, dict[str, Any]]]:
+    """Returns (path, policy, options) of all watched folders, by path."""
+    rows = conn.execute("SELECT path, policy, options FROM folder ORDER BY path")
+    return [(path, policy, json.loads(options)) for path, policy, options in rows]
 
 
 def folder_policy(conn: Connection, path: str) -> Policy | None:
     """Returns the policy of the watched folder that is or contains `path`, or None."""
     above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
-    return next((folder.policy for folder in list_folders(conn) if folder.path in above), None)
+    return next((policy for watched, policy, _ in list_folders(conn) if watched in above), None)
 
 
 def skip(conn: Connection, uri: str, reason: str, now: int) -> None:

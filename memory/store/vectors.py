@@ -181,17 +181,10 @@ def _compare_sentences(
     return list(zip([id for id, _ in rows], np.split(cosines, ends[:-1]), strict=True))
 
 
-def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
-    """Returns live episodes that this embedder has not seen, newest first."""
-    return _list_without(conn, "v.id", embedder_id, limit)
-
-
-def list_incomplete(conn: Connection, embedder_id: int, limit: int) -> list[int]:
-    """Returns live episodes without a vector of this embedder, or of their sentences, newest first."""
-    return _list_without(conn, "s.vec_id", embedder_id, limit)
-
-
-def _list_without(conn: Connection, column: str, embedder_id: int, limit: int) -> list[int]:
+def list_missing(conn: Connection, embedder_id: int, limit: int, sentences: bool = False) -> list[int]:
+    """Returns live episodes that this embedder has not seen, newest first; with `sentences` also those whose sentences
+    have no vectors."""
+    column = "s.vec_id" if sentences else "v.id"
     query = (
         "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
         f" LEFT JOIN sentence_vec s ON s.vec_id = v.id WHERE n.kind = 'E' AND {is_live('n')} AND {column} IS NULL"

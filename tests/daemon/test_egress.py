@@ -149,7 +149,7 @@ def test_a_source_that_becomes_local_while_it_waits_is_not_sent(make: Make) -> N
         one = here.note("Wexcombe", "Mira lives in Zanzibar.", 1, "any")
         two = here.note("open", "Mira lives in Utrecht.", 2, "any")
         with here.memory.store.writing() as conn:
-            jobs.enqueue(conn, "extract", "both", {"episodes": [one, two]}, 0)
+            jobs.enqueue(conn, jobs.Job("extract", "both", {"episodes": [one, two]}), 0)
             sources.set_policy(conn, "/notes/Wexcombe.md", "local")
         here.run()
         assert here.enrichment.state().read == 1
@@ -166,7 +166,7 @@ def test_a_name_that_only_a_local_source_has_does_not_leave_with_a_fact(both: Wo
     here, away = len(both.ollama.chats), len(both.anthropic.messages)
     with both.memory.store.writing() as conn:
         conn.execute("UPDATE node SET label = 'Oxley Hollowbrook' WHERE kind = 'O' AND label = 'O'")
-        jobs.enqueue(conn, "decide", "again", {"pairs": [pair]}, 0)
+        jobs.enqueue(conn, jobs.Job("decide", "again", {"pairs": [pair]}), 0)
     both.run()
     assert (len(both.ollama.chats), len(both.anthropic.messages)) == (here + 1, away)
     assert "Oxley Hollowbrook" in sent(both.ollama) and leaked(both) == set()

@@ -72,8 +72,8 @@ def told_in_secret(memory: Memory) -> int:
     memory.knowledge.apply_decisions([Decision(ids["Lisbon"], ids["Qqqzwickl"], "supersedes", 0.9)], "wwwreason")
     assert len(memory.knowledge.revisions("open")) == 1
     with memory.store.writing() as conn:
-        jobs.enqueue(conn, "extract", "1", {"episodes": [id]}, 1000)
-        jobs.enqueue(conn, "extract", "2", {"episodes": [id + 10_000]}, 1000)
+        jobs.enqueue(conn, jobs.Job("extract", "1", {"episodes": [id]}), 1000)
+        jobs.enqueue(conn, jobs.Job("extract", "2", {"episodes": [id + 10_000]}), 1000)
         conn.execute(
             "INSERT INTO edge_memory SELECT e.id, 0, m.id, zeroblob(2 * m.dimension), 0.5, 1, 0, 1"
             " FROM edge e, (SELECT min(id) AS id, dimension FROM embedder) m"

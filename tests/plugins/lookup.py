@@ -13,7 +13,7 @@ from memory.graph.snapshot import Snapshot
 from memory.retrieval.traversers import Lookup
 from memory.store import graph as stored
 from memory.store import relations
-from memory.store.graph import EdgeRow, ObjectRow
+from memory.store.graph import EdgeRow
 from memory.store.store import Store
 from tests.memory.retrieval.walking import related_graph
 
@@ -58,7 +58,7 @@ def stored_triples(
     nodes = sorted({node for one, _, other in triples.values() for node in (one, other)})
     with Store.open(":memory:") as store:
         with store.writing() as conn:
-            stored.insert_objects(conn, [ObjectRow(node, (names or {}).get(node, "")) for node in nodes], 1)
+            stored.insert_objects(conn, [(node, (names or {}).get(node, ""), None) for node in nodes], 1)
             for edge, (one, said, other) in triples.items():
                 confidence, support = (evidence or {}).get(edge, (1.0, 1))
                 predicate, _ = relations.ensure_predicate(conn, said, said)

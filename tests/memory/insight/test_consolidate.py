@@ -223,7 +223,7 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
     report = fresh.maintenance.consolidate()
     assert (report.episodes, report.questions) == (1, 1)
     with fresh.store.reading() as conn:
-        assert vectors.list_missing(conn, serving) == [] == queries.list_missing(conn, serving)
+        assert vectors.list_missing(conn, serving, 9) == [] == queries.list_missing(conn, serving)
     row = fresh.state.serving.snapshot.graph.row_of[episode]
     assert fresh.state.serving.snapshot.vectors is not None
     assert np.isclose(np.linalg.norm(fresh.state.serving.snapshot.vectors[row]), 1), (

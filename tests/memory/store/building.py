@@ -98,7 +98,7 @@ def objects(conn: Connection, words: str, now: int) -> list[int]:
     for name in names:
         if name.lower() not in known:
             id = graph.allocate(conn, "node", 1)
-            graph.insert_objects(conn, [graph.ObjectRow(id, name)], now)
+            graph.insert_objects(conn, [(id, name, None)], now)
             graph.insert_aliases(conn, [graph.AliasRow(name.lower(), name, id, "mention")])
             known[name.lower()] = [id]
     return [known[name.lower()][0] for name in names]

@@ -73,7 +73,7 @@ def test_damage_to_facts_is_reported(store: Store, damage: str) -> None:
     with store.writing() as conn:
         (episode,) = remember(conn, "s", "Ana lives in Bonn, then Riga.")
         ana, bonn, riga = graph.allocate(conn, "node", 3) + np.arange(3)
-        graph.insert_objects(conn, [graph.ObjectRow(int(id), "x") for id in (ana, bonn, riga)], 1)
+        graph.insert_objects(conn, [(int(id), "x", None) for id in (ana, bonn, riga)], 1)
         _, canon = relations.ensure_predicate(conn, "lives in", "lives in")
         old, new = (
             relations.insert(conn, int(ana), canon, int(to), "asserted", 1.0, at, None, 1)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from memory.store import sources
-from memory.store.sources import WatchedFolder
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
 from memory.views import Skipped
@@ -13,15 +12,15 @@ def test_a_folder_is_watched_once_and_remembers_how(store: Store) -> None:
         sources.watch_folder(conn, "/mail", 2000, "any", {"ignore": ["*.tmp"]})
         sources.watch_folder(conn, "/notes", 3000, "any")
         assert sources.list_folders(conn) == [
-            WatchedFolder(2, "/mail", "any", 2000, {"ignore": ["*.tmp"]}),
-            WatchedFolder(1, "/notes", "any", 1000, {}),
+            ("/mail", "any", {"ignore": ["*.tmp"]}),
+            ("/notes", "any", {}),
         ]
         for uri in ("/mail/a.eml", "/mailing.md"):
             sources.skip(conn, uri, "not text", 1)
         for _ in range(2):
             sources.unwatch_folder(conn, "/mail", "/mail")
         assert [skip.uri for skip in sources.list_skipped(conn)] == ["/mailing.md"]
-        assert [folder.path for folder in sources.list_folders(conn)] == ["/notes"]
+        assert [path for path, _, _ in sources.list_folders(conn)] == ["/notes"]
 
 
 def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> None:

@@ -38,7 +38,7 @@ def tell(store: Store) -> int:
         chat = conversations.create(conn, "Chat", 2000)
         conversations.append(conn, chat, "user", "What was whispered?", 2000)
         conversations.append(conn, chat, "memory", answer.text, 2000, citations=answer.citations, trace_id=trace)
-        jobs.enqueue(conn, "enrich", "1", {"uri": "Yyysecret.md"}, 2000)
+        jobs.enqueue(conn, jobs.Job("enrich", "1", {"uri": "Yyysecret.md"}), 2000)
         sources.skip(conn, "Yyysecret.md", "Yyysecret was empty once", 500)
         conn.execute(
             "INSERT INTO journal(t, item_kind, item_id, field, old) VALUES (1, 'node', ?, 'text', 'xylofrantz')",

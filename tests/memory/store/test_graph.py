@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.errors import StoreError
 from memory.store import arrays, check, episodes, graph
 from memory.store.connect import FIRST_EDGE
-from memory.store.graph import AliasRow, EdgeRow, ObjectRow
+from memory.store.graph import AliasRow, EdgeRow
 from memory.store.store import Store
 from tests.memory.store.building import remember
 
@@ -22,7 +22,7 @@ class Undone(Exception):
 def nodes(store: Store) -> list[int]:
     with store.writing() as conn:
         first = graph.allocate(conn, "node", 3)
-        graph.insert_objects(conn, [ObjectRow(first + n, name, "person") for n, name in enumerate("ABC")], 1000)
+        graph.insert_objects(conn, [(first + n, name, "person") for n, name in enumerate("ABC")], 1000)
     return [first, first + 1, first + 2]
 
 
@@ -44,11 +44,11 @@ def test_ids_are_never_used_twice(store: Store) -> None:
 def test_any_norm_finds_its_own_objects(store: Store, norms: list[str]) -> None:
     with suppress(Undone), store.writing() as conn:
         first = graph.allocate(conn, "node", len(norms))
-        rows = [ObjectRow(first + n, norm) for n, norm in enumerate(norms)]
+        rows = [(first + n, norm, None) for n, norm in enumerate(norms)]
         graph.insert_objects(conn, rows, 1)
-        graph.insert_aliases(conn, [AliasRow(row.label, row.label, row.id, "test") for row in rows])
-        assert graph.objects_by_norm(conn, [*norms, "unknown name", "\ud800"]) == {row.label: [row.id] for row in rows}
-        assert graph.object_labels(conn, [row.id for row in rows]) == {row.id: row.label for row in rows}
+        graph.insert_aliases(conn, [AliasRow(name, name, id, "test") for id, name, _ in rows])
+        assert graph.objects_by_norm(conn, [*norms, "unknown name", "\ud800"]) == {name: [id] for id, name, _ in rows}
+        assert graph.object_labels(conn, [id for id, _, _ in rows]) == {id: name for id, name, _ in rows}
         raise Undone
 
 
@@ -113,7 +113,7 @@ def test_the_largest_ids_come_back(store: Store) -> None:
 def test_live_objects_say_which_are_dates(store: Store, nodes: list[int]) -> None:
     with store.writing() as conn:
         day = graph.allocate(conn, "node", 1)
-        graph.insert_objects(conn, [ObjectRow(day, "3 May", "date")], 1000)
+        graph.insert_objects(conn, [(day, "3 May", "date")], 1000)
         ids, is_date = arrays.live_objects(conn)
         assert (ids.tolist(), is_date.tolist()) == ([*nodes, day], [False, False, False, True])
 
@@ -124,7 +124,7 @@ def test_more_edges_than_one_piece_are_loaded_without_an_object_each(
     monkeypatch.setattr(arrays, "PIECE", 1000)
     with store.writing() as conn:
         node, edge = graph.allocate(conn, "node", 101), graph.allocate(conn, "edge", 10_000)
-        graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(101)], 1)
+        graph.insert_objects(conn, [(node + n, "", None) for n in range(101)], 1)
         pairs = [(node + a, node + b) for a in range(100) for b in range(100)]
         graph.insert_edges(conn, [EdgeRow(edge + n, "next", *pair) for n, pair in enumerate(pairs)], 1)
         graph.retire_edges(conn, range(edge + 1500, edge + 4000), 2)

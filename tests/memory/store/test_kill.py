@@ -134,7 +134,7 @@ def test_a_disk_that_reports_errors_leaves_whole_units(tmp_path: Path) -> None:
     assert len(said) == count and len(kept) > 5 and len(failed) > 5
     assert {text.partition(" at ")[0] for text in failed} == {"The disk reported an error"}
     with Store.open(path) as store, store.reading() as conn:
-        there = Counter(folder.path.split("/")[1] for folder in sources.list_folders(conn))
+        there = Counter(path.split("/")[1] for path, _, _ in sources.list_folders(conn))
         assert set(there.values()) == {8}, "half a unit"
         assert {*map(str, kept)} <= set(there)
     with Store.open(path) as store:

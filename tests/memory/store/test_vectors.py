@@ -129,8 +129,8 @@ def test_a_passage_of_an_older_file_lacks_the_vectors_of_its_sentences(store: St
     with store.writing() as conn:
         ids = remember(conn, "s", "One. Two.", "Three.")
         conn.execute("DELETE FROM sentence_vec WHERE vec_id = (SELECT id FROM vec WHERE item_id = ?)", (ids[0],))
-        assert vectors.list_missing(conn, embedder_id) == []
-        assert vectors.list_incomplete(conn, embedder_id, 9) == ids[:1]
+        assert vectors.list_missing(conn, embedder_id, 9) == []
+        assert vectors.list_missing(conn, embedder_id, 9, sentences=True) == ids[:1]
 
 
 def test_lengths_must_match(store: Store, embedder_id: int) -> None:
@@ -147,7 +147,7 @@ def test_missing_is_what_an_embedder_has_not_seen(store: Store, embedder_id: int
     with store.writing() as conn:
         ids = remember(conn, "s", "One.", "?!", "Three.")
         other = vectors.register(conn, HashEmbedder("other"))
-        assert vectors.list_missing(conn, embedder_id) == [], "one without a known word counts as seen"
-        assert vectors.list_missing(conn, other) == ids[::-1]
+        assert vectors.list_missing(conn, embedder_id, 9) == [], "one without a known word counts as seen"
+        assert vectors.list_missing(conn, other, 9) == ids[::-1]
         vectors.put_many(conn, other, ids[1:], unit(2), [unit(2)] * 2)
-        assert vectors.list_missing(conn, other) == ids[:1]
+        assert vectors.list_missing(conn, other, 9) == ids[:1]
