@@ -23,7 +23,6 @@ from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
-from textual.signal import Signal
 from textual.system_commands import SystemCommandsProvider
 from textual.theme import Theme, ThemeProvider
 from textual.timer import Timer
@@ -145,15 +144,7 @@ class PalimpsestApp(App[None]):
     ) -> None:
         super().__init__()
         self.animation_level = "none"
-        self.shared = Shared(
-            Link(connect, self),
-            now,
-            Signal(self, "status"),
-            Signal(self, "disconnected"),
-            Signal(self, "activity"),
-            preferences or Preferences(),
-            keymap or Keymap(),
-        )
+        self.shared = Shared(Link(connect, self), now, preferences or Preferences(), keymap or Keymap())
         self._restore(self.shared.preferences)
         self.add_mode("chat", partial(ChatScreen, self.shared))
         for name in PAGES:
@@ -308,12 +299,14 @@ class PalimpsestApp(App[None]):
     @on(StatusChanged)
     def _status_changed(self, message: StatusChanged) -> None:
         self.shared.status, self.shared.down = message.status, ""
-        self.shared.status_changed.publish(message)
+        for page in self._pages:
+            page.status_changed(message)
 
     @on(Disconnected)
     def _disconnected(self, message: Disconnected) -> None:
         self.shared.status, self.shared.down = None, message.reason
-        self.shared.disconnected.publish(message)
+        for page in self._pages:
+            page.show_down(message)
 
     @on(StreamEvent)
     async def _relay(self, message: StreamEvent) -> None:
@@ -336,7 +329,8 @@ class PalimpsestApp(App[None]):
                 self._look_soon()
             case wire.Notice(level, text):
                 self.notify(text, severity=SEVERITIES.get(level, "information"), markup=False)
-        self.shared.activity.publish(message)
+        for page in self._pages:
+            page.daemon_acted(message)
 
     @on(Prompt.Changed)
     def _typed(self, message: Prompt.Changed) -> None:
@@ -356,6 +350,12 @@ class PalimpsestApp(App[None]):
             self.shared.link.refresh_status()
 
     # Pages --------------------------------------------------------------------------------------
+
+    @property
+    def _pages(self) -> list[Page]:
+        """Returns the pages that were opened, each of which hears of every change."""
+        opened = (screen for stack in self._screen_stacks.values() for screen in stack)
+        return [screen for screen in opened if isinstance(screen, Page) and screen.is_mounted]
 
     @property
     def chat(self) -> ChatScreen:

@@ -55,13 +55,14 @@ class Page(Hasty[None]):
 
     def _on_mount(self, event: object) -> None:
         # Before the `on_mount` of the page itself, which Textual calls as well.
-        self.shared.status_changed.subscribe(self, self.status_changed)
-        self.shared.disconnected.subscribe(self, self.show_down)
-        self.shared.activity.subscribe(self, self.daemon_acted)
+        self.call_next(self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Shows what the pages heard that were there before this one."""
         if self.shared.status is not None:
-            self.call_next(self.status_changed, StatusChanged(self.shared.status, connected=True))
+            self.status_changed(StatusChanged(self.shared.status, connected=True))
         elif self.shared.down:
-            self.call_next(self.show_down, Disconnected(self.shared.down))
+            self.show_down(Disconnected(self.shared.down))
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         # Before Textual's own, which styles all widgets once more: those of a new page have just been styled.

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from textual.signal import Signal
-
 from daemon import wire
 from daemon.client.client import Client
 from tui.keys import Keymap
-from tui.link import Activity, Disconnected, Link, StatusChanged
+from tui.link import Link
 from tui.memory.rows import Target
 from tui.preferences import Preferences
 
@@ -61,15 +59,11 @@ class Statement:
 class Shared:
     """The connection to the daemon, the time, and the daemon's state.
 
-    `status` is the last known state of the memory; None while the daemon is down. A page that needs changes subscribes
-    to the signals when mounted. `Page` does, and passes them to its methods.
+    `status` is the last known state of the memory; None while the daemon is down.
     """
 
     link: Link
     now: Callable[[], datetime]
-    status_changed: Signal[StatusChanged]
-    disconnected: Signal[Disconnected]
-    activity: Signal[Activity]
     preferences: Preferences
     keymap: Keymap
     status: wire.Status | None = None

@@ -69,6 +69,7 @@ class ScriptedClient:
     probes: list[Script] = field(default_factory=list)
     tries: list[wire.ModelTest] = field(default_factory=list)
     done: list[tuple[object, ...]] = field(default_factory=list)  # what else was told to be done
+    suspects: tuple[wire.AliasSuspect, ...] = ()
     paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/dev/null/palimpsest")))
     passages: int = 1
     known: dict[str, tuple[wire.Fact, ...]] = field(default_factory=dict)
@@ -220,7 +221,8 @@ class ScriptedClient:
     def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
         found = sorted(self.changed.values(), key=lambda one: -one.id)
         waiting = [one for one in found if one.state == "open"]
-        return wire.RevisionsReply(tuple(waiting if state == "open" else found)[:limit], len(waiting))
+        listed = tuple(waiting if state == "open" else found)[:limit]
+        return wire.RevisionsReply(listed, len(waiting), self.suspects)
 
     def settle(self, id: int, verdict: str) -> wire.Revision:
         self.settled.append((id, verdict))

@@ -21,8 +21,7 @@ from tui.dialogs.dialog import ConfirmScreen, IntroductionScreen
 from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
 from tui.review.screen import ReviewScreen
-from tui.widgets import home as rows
-from tui.widgets.home import Home, HomeList
+from tui.widgets.home import EMPTY, Home, HomeList
 
 SEEN = Preferences(seen_at=NOW - timedelta(days=1))
 
@@ -217,7 +216,7 @@ def test_days_are_named_as_people_do(days: int, name: str) -> None:
 async def begin(chat: Chat, what: str) -> None:
     """Chooses how to begin."""
     await chat.until(lambda: "How to begin" in chat.text() and isinstance(chat.app.focused, HomeList))
-    for _ in rows.EMPTY:
+    for _ in EMPTY:
         if what in str(at(chat).options[at(chat).highlighted or 0].prompt):
             break
         await chat.pilot.press("down")

@@ -127,9 +127,10 @@ async def test_the_badge_lives_on_every_page() -> None:
 
 
 async def test_an_empty_page_says_what_will_stand_there() -> None:
-    async with chatting(world.client()) as chat:
+    async with chatting(world.client(suspects=(wire.AliasSuspect("Ozzie", "Ozzie Penhale"),))) as chat:
         page = await review(chat)
         await chat.until(lambda: "There is nothing to review." in chat.text())
+        assert "may be one: Ozzie and Ozzie Penhale. To merge two: Memory" in chat.words()
         await chat.pilot.press("enter")
         assert chat.app.screen is page, "there is nothing to choose"
         assert chat.client.settled == [] and not page.query_one("#change").display

@@ -31,7 +31,7 @@ class CompletionTopic(Topic):
 
     def suggest(self) -> None:
         """Shows completions of the word at the cursor."""
-        typing = self.prompt.typing
+        typing = self.page.prompt.typing
         if typing is None:
             self.suggestions.show(None, ())
         elif (suggestions_now := suggest_now(typing)) is not None:
@@ -45,7 +45,7 @@ class CompletionTopic(Topic):
             suggestions = await self._suggest(typing)
         except (DaemonError, DaemonDownError):
             suggestions = []  # the line at the top says that the memory does not answer
-        if typing == self.prompt.typing:
+        if typing == self.page.prompt.typing:
             self.suggestions.show(typing, suggestions or suggest_usage(typing))
 
     async def _suggest(self, typing: Typing) -> list[Suggestion]:
@@ -64,7 +64,7 @@ class CompletionTopic(Topic):
             case "theme":
                 return suggest_words(query, [(name, "") for name in sorted(self.page.app.available_themes)])
             case _:
-                return suggest_notes(typing, await self._notes(query), self.folders)
+                return suggest_notes(typing, await self._notes(query), self.page.folders)
 
     async def _notes(self, query: str) -> list[wire.ListedSource]:
         newest = (await self.link.call(lambda client: client.sources("", MAX_NOTES))).sources
@@ -72,7 +72,7 @@ class CompletionTopic(Topic):
         return list({source.uri: source for source in (*fitting, *newest)}.values())
 
     async def action_complete(self) -> None:
-        typing = self.prompt.typing
+        typing = self.page.prompt.typing
         if typing is None:
             await self.page.run_action("leave_prompt")
             return
@@ -80,11 +80,11 @@ class CompletionTopic(Topic):
             completed = complete_path(typing.query)
             if completed != typing.query:
                 self.suggestions.show(typing, ())
-                self.prompt.take(Suggestion(completed, "", completed))
+                self.page.prompt.take(Suggestion(completed, "", completed))
                 return
         suggestion = self.suggestions.highlighted_for(typing)
         if suggestion is None:  # typed faster than it was shown
             suggestion = next((candidate for candidate in suggest_now(typing) or () if candidate.can_be_taken), None)
             self.suggestions.show(typing, ())
         if suggestion is not None:
-            self.prompt.take(suggestion)
+            self.page.prompt.take(suggestion)

@@ -11,9 +11,8 @@ from daemon.setup import list_offers
 from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
-from tui.chat.topic import Topic, background
+from tui.chat.topic import ChatPage, Topic, background
 from tui.memory.rows import Target
-from tui.page import Page
 from tui.session import Inquiry
 from tui.shared import Statement
 from tui.widgets.home import Home, Known, Row
@@ -23,12 +22,13 @@ from tui.wording import short_path
 class HomeTopic(Topic):
     """The content of Home, and the actions of its rows."""
 
-    def __init__(self, page: Page, sessions: SessionTopic, reading: ReadingTopic, models: ModelTopic) -> None:
+    _offered = False  # how to begin, with the keys in it
+    _shown: tuple[int, ...] = ()  # the counts of the memory when Home was filled
+
+    def __init__(self, page: ChatPage, sessions: SessionTopic, reading: ReadingTopic, models: ModelTopic) -> None:
         super().__init__(page)
         self._sessions, self._reading, self._models = sessions, reading, models
         self._known = Known()
-        self._offered = False  # how to begin, with the keys in it
-        self._shown: tuple[int, ...] = ()  # the counts of the memory when Home was filled
 
     def show(self) -> None:
         """Shows the known content, and requests the rest."""
@@ -50,7 +50,7 @@ class HomeTopic(Topic):
     @background("home")
     async def _fill_home(self) -> None:
         since = self.shared.preferences.seen_at
-        with self.tell_failures():
+        with self.page.tell_failures():
             self._known.sessions = await self.link.sessions()
             self._sessions.offer_last(self._known.sessions)
             self._draw_home()
@@ -66,8 +66,8 @@ class HomeTopic(Topic):
 
     def _draw_home(self) -> None:
         for home in self.page.query(Home):
-            home.show(self._known, self.folders, self.shared.now())
-            if home.begins and not self._offered and self.prompt.has_focus and not self.prompt.text:
+            home.show(self._known, self.page.folders, self.shared.now())
+            if home.begins and not self._offered and self.page.prompt.has_focus and not self.page.prompt.text:
                 self._offered = True
                 home.focus_list(last=False)  # typed text goes to the prompt anyway
 
@@ -79,8 +79,8 @@ class HomeTopic(Topic):
         """Runs the action of a chosen row."""
         match row.deed, row.value:
             case "ask", str(question):
-                self.prompt.focus()
-                await self.conversation.ask(Inquiry(question))
+                self.page.prompt.focus()
+                await self.page.conversation.ask(Inquiry(question))
             case "resume", int(id):
                 self._sessions.resume_session(id)
             case "review", revision:
@@ -92,11 +92,11 @@ class HomeTopic(Topic):
             case "open", wire.PlannedEntry() as planned:
                 self.page.open_source(planned.uri, planned.line)
             case "read", tuple() as read:
-                await self.say(_read_report(read))
-                self.prompt.focus()
+                await self.page.tell(_read_report(read))
+                self.page.prompt.focus()
             case "folder", _:
-                self.prompt.fill("/add ~/")
-                self.prompt.focus()
+                self.page.prompt.fill("/add ~/")
+                self.page.prompt.focus()
             case "owner", _:
                 self._introduce()
             case "examples", _:
@@ -111,30 +111,30 @@ class HomeTopic(Topic):
         from tui.dialogs.dialog import IntroductionScreen
 
         statements = await self.page.app.push_screen_wait(IntroductionScreen())
-        self.prompt.focus()
-        with self.tell_failures():
+        self.page.prompt.focus()
+        with self.page.tell_failures():
             for key, value in (statements or {}).items():
                 await self.link.call(Statement(key, value).say)
                 self._known.statements += 1
         if statements:
-            self.show_message(f"Saved: {', '.join(statements)}. To see it: /me")
+            self.page.show_message(f"Saved: {', '.join(statements)}. To see it: /me")
             self.link.refresh_status()
 
     @background()
     async def _install(self, extra: str) -> None:
-        with self.tell_failures():
+        with self.page.tell_failures():
             await self._reading.offer(extra)
-        self.prompt.focus()
+        self.page.prompt.focus()
         self.refill()
 
     @background()
     async def _read_examples(self) -> None:
         folder = find_examples()
         if folder is None:
-            await self.say("The examples are not installed with this copy of Palimpsest.", "warning")
+            await self.page.tell("The examples are not installed with this copy of Palimpsest.", "warning")
             return
         await self._reading.read_once(folder)
-        self.prompt.focus()
+        self.page.prompt.focus()
 
 
 def _read_report(read: tuple[wire.ListedSource, ...]) -> str:

@@ -43,29 +43,30 @@ class ModelTopic(Topic):
 
     @background()
     async def action_choose_model(self, name: str = "") -> None:
-        with self.tell_failures():
+        with self.page.tell_failures():
             if name:
                 await self._use(name)
             else:
-                await self.say("\n".join(_list_models(await self.link.call(lambda client: client.models()))))
+                await self.page.tell("\n".join(_list_models(await self.link.call(lambda client: client.models()))))
 
     @background()
     async def action_connect(self, service: str = "") -> None:
         """Connects a service and tests one of its models; without a name, lets the prompt suggest one."""
         if service not in SERVICES:
-            self.prompt.fill("/connect ")
-            self.prompt.focus()
+            self.page.prompt.fill("/connect ")
+            self.page.prompt.focus()
             return
-        with self.tell_failures():
+        with self.page.tell_failures():
             try:
                 tried = await self._try(service)
             except ConnectError as error:
-                await self.say(str(error), "warning")
+                await self.page.tell(str(error), "warning")
                 return
             if tried is None or tried.problem:
-                await self.say(f"{tried.problem}\nNothing was saved." if tried else "Nothing was saved.", "warning")
+                problem = f"{tried.problem}\n" if tried else ""
+                await self.page.tell(f"{problem}Nothing was saved.", "warning")
                 return
-            await self.say(describe_model_test(tried))
+            await self.page.tell(describe_model_test(tried))
             if await self._ask(ConfirmScreen(f"Shall {tried.name} write answers?", LATER, "Yes, it shall")):
                 await self._use(tried.name)
 
@@ -87,7 +88,7 @@ class ModelTopic(Topic):
             )
         if address is None or key is None:
             return None
-        await self.say("Testing one of its models; loading it may take a while…")
+        await self.page.tell("Testing one of its models; loading it may take a while…")
         return await self.link.call(lambda client: connect(client, client.paths.config, service, address, key))
 
     async def _ask(self, dialog: Dialog[T]) -> T:
@@ -107,21 +108,21 @@ class ModelTopic(Topic):
             reply = await self.link.call(lambda client: use_models(client, client.paths.config, ROLE, names))
             await self._ask_policy(reply, name)
         except ConnectError as error:
-            await self.say(str(error), "error")
+            await self.page.tell(str(error), "error")
             return
-        await self.say("\n".join(_report(reply, name)))
+        await self.page.tell("\n".join(_report(reply, name)))
 
     async def action_choose_effort(self, name: str = "") -> None:
         if name and name not in EFFORTS:
-            await self.say(f"There is no effort {name}. There are:\n{_meanings()}", "warning")
+            await self.page.tell(f"There is no effort {name}. There are:\n{_meanings()}", "warning")
             return
         if name:
             self.link.effort = self.shared.preferences.effort = name
             self.shared.preferences.save()
             self.page.query_one("#sign", Plain).update(prompt_sign(name))
-            await self.say(f"Effort: {name}, {EFFORTS[name]}.")
+            await self.page.tell(f"Effort: {name}, {EFFORTS[name]}.")
         else:
-            await self.say(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
+            await self.page.tell(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
 
 
 def _list_models(reply: wire.ModelsReply) -> Iterator[str]:

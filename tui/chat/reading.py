@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from textual.notifications import SeverityLevel
+
 from daemon import wire
 from daemon.setup import decline, install, list_offers
 from daemon.terminal import count, size
-from tui.chat.topic import Topic, background
+from tui.chat.topic import ChatPage, Topic, background
 from tui.dialogs.dialog import ConfirmScreen
 from tui.link import StreamEvent
-from tui.page import Page
 from tui.shared import Statement
 from tui.widgets.home import Home
-from tui.widgets.transcript import Level, Note
+from tui.widgets.transcript import Note
 from tui.wording import added_report, failure, profile_report, short_path, typed_path
 
 
 class ReadingTopic(Topic):
     """/add, /watch, /me, /backup, /doctor, /tidy, /pause, /unpause"""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: ChatPage) -> None:
         super().__init__(page)
         # Each file or folder that is being read: its path, the note with its progress, and the skipped files.
         self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
@@ -32,11 +33,11 @@ class ReadingTopic(Topic):
 
     async def take_in(self, path: Path) -> None:
         """Reads a file; for a folder asks first whether to watch it. The single entry for both."""
-        is_new = str(path) not in self.folders
+        is_new = str(path) not in self.page.folders
         if not (is_new and await asyncio.to_thread(path.is_dir)):
             await self.read_once(path)
             return
-        with self.tell_failures():
+        with self.page.tell_failures():
             counted = await self.link.call(lambda client: client.count([path]))
             question = ConfirmScreen(
                 f"Keep watching {short_path(str(path))}?",
@@ -60,19 +61,19 @@ class ReadingTopic(Topic):
         if not await self.page.app.push_screen_wait(question):
             await self.link.call(lambda client: decline(client.paths, extra))
             return
-        self.show_message("Installing; this takes a minute or less…")
+        self.page.show_message("Installing; this takes a minute or less…")
         if problem := await asyncio.to_thread(install, extra, False):
-            await self.say(problem, "warning")
+            await self.page.tell(problem, "warning")
             return
         await self.link.call(lambda client: client.stop())
         await self.link.call(lambda client: client.hello())  # starts a daemon that finds what is installed
-        self.show_message("Installed.")
+        self.page.show_message("Installed.")
 
     async def read_once(self, path: Path) -> None:
         """Reads it; Home stays, and the line at the top shows the progress."""
         path_text = short_path(str(path))
         message = f"{path_text}: looking for files"
-        note = Note(message) if self._is_at_home else await self.say(message)
+        note = Note(message) if self._is_at_home else await self.page.conversation.say(message)
         self._adding[self.link.add(path)] = path_text, note, []
 
     def receive(self, message: StreamEvent) -> bool:
@@ -82,7 +83,7 @@ class ReadingTopic(Topic):
         path, note, left_out = self._adding[message.ticket]
         match message.event:
             case wire.Progress(done, total, label):
-                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
+                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.page.folders)}")
             case wire.Skipped() as skipped:
                 left_out.append(skipped)
             case wire.Added() as added:
@@ -91,17 +92,17 @@ class ReadingTopic(Topic):
                 self._end_adding(message.ticket, failure(failed), "error")
         return True
 
-    def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
+    def _end_adding(self, ticket: int, text: str, level: SeverityLevel = "information") -> None:
         _, note, _ = self._adding.pop(ticket)
         if note.is_attached:
             note.say(text, level)
         else:  # its note was in a session that was left, or nowhere
-            self.show_message(text, "error" if level == "error" else "information")
+            self.page.show_message(text, level)
         self.link.refresh_status()
 
     @background()
     async def action_watch_path(self, typed: str) -> None:
-        with self.tell_failures():
+        with self.page.tell_failures():
             await self._watch(typed_path(typed))
 
     @property
@@ -114,15 +115,15 @@ class ReadingTopic(Topic):
         message = f"{short_path(folder.path)} is no longer watched. Its notes stay."
         self.shared.note_done(lambda client: client.unwatch(path), message)
         if self._is_at_home:  # which stays: it shows what can be asked now
-            self.show_message(text)
+            self.page.show_message(text)
         else:
-            await self.say(text)
+            await self.page.tell(text)
         self.link.refresh_status()
 
     @background()
     async def action_show_me(self, argument: str = "") -> None:
         key, _, value = argument.partition(" ")
-        with self.tell_failures():
+        with self.page.tell_failures():
             if value.strip():
                 statement = Statement(key, value.strip())
                 reply = await self.link.call(statement.say)
@@ -131,12 +132,12 @@ class ReadingTopic(Topic):
                 self.shared.note_done(statement.take_back, message)
             else:
                 reply = await self.link.call(lambda client: client.profile())
-            await self.say(profile_report(reply, key))
+            await self.page.tell(profile_report(reply, key))
 
     @background()
     async def action_back_up(self) -> None:
-        note = await self.say("Copying the memory…")
-        with self.tell_failures():
+        note = await self.page.conversation.say("Copying the memory…")
+        with self.page.tell_failures():
             backup = await self.link.call(lambda client: client.backup())
             path = short_path(backup.path)
             note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
@@ -147,17 +148,17 @@ class ReadingTopic(Topic):
 
     @background()
     async def action_tidy(self) -> None:
-        note = await self.say("Tidying the memory, as every night…")
-        with self.tell_failures():
+        note = await self.page.conversation.say("Tidying the memory, as every night…")
+        with self.page.tell_failures():
             report = await self.link.call(lambda client: client.tidy())
             note.say(f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy.")
 
     @background()
     async def action_let_models_read(self, enabled: bool) -> None:
-        with self.tell_failures():
+        with self.page.tell_failures():
             state = await self.link.call(lambda client: client.enable_enrichment(enabled))
             text = state.detail or f"{'Models read' if enabled else 'No model reads'} in the background."
-            await self.say(f"{text} {'/pause stops it.' if enabled else '/unpause goes on.'}")
+            await self.page.tell(f"{text} {'/pause stops it.' if enabled else '/unpause goes on.'}")
 
 
 def _describe_count(counted: wire.Counted) -> str:

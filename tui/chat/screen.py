@@ -18,10 +18,9 @@ from tui.chat.models import ModelTopic, prompt_sign
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.sources import SourceTopic
-from tui.chat.topic import Topic
+from tui.chat.topic import ChatPage, Topic
 from tui.completion import Suggestion
 from tui.link import Activity, Disconnected, StatusChanged, StreamEvent
-from tui.page import Page
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.below import Chips, News, Waiting
@@ -33,7 +32,7 @@ from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt, Suggestions
 
 
-class ChatScreen(Page):
+class ChatScreen(ChatPage):
     """Dispatches the daemon's messages and the person's actions to the widgets and to its topics."""
 
     NAME = "chat"
@@ -76,18 +75,6 @@ class ChatScreen(Page):
             with Horizontal(id="ask", classes="pane"):
                 yield Plain(prompt_sign(self.link.effort), id="sign")
                 yield Prompt(suggestions, self._submit, self.limits.attach_pasted, self.limits.add)
-
-    @property
-    def conversation(self) -> Conversation:
-        return self.query_one(Conversation)
-
-    @property
-    def evidence(self) -> Evidence:
-        return self.query_one(Evidence)
-
-    @property
-    def prompt(self) -> Prompt:
-        return self.query_one(Prompt)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._keep_focus)
@@ -237,7 +224,7 @@ class ChatScreen(Page):
         return super().word_of(action) if action.handler != UNDO or self.shared.done else ""
 
     async def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        await self.conversation.say(text, "info" if severity == "information" else severity)
+        await self.conversation.say(text, severity)
 
     def action_toggle_more(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:

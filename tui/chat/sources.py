@@ -19,62 +19,62 @@ class SourceTopic(Topic):
     @background("why")
     async def action_toggle_why(self) -> None:
         """Unfolds how the selected answer was found, and scrolls there; or folds it."""
-        answer = self.conversation.transcript.selected
+        answer = self.page.conversation.transcript.selected
         if answer is None:
-            self.show_message("There is no answer yet.")
+            self.page.show_message("There is no answer yet.")
             return
         line, id = answer.trace, answer.trace_id
         if self.page.has_class("-evidence-open"):  # it covers the conversation
             self.page.remove_class("-evidence-open")
-            self.prompt.focus()
+            self.page.prompt.focus()
         elif line.unfolded:
             line.unfolded = False
             self.page.show_keys()
             return
         if id is not None:
-            with self.tell_failures():
+            with self.page.tell_failures():
                 if not line.has_details:
                     line.recall(await self.link.call(lambda client: client.trace(id)))
                 why = await self.link.call(lambda client: client.why(id))
-                lines = describe_evidence(why, lambda cited: cited_label(cited, self.folders))
+                lines = describe_evidence(why, lambda cited: cited_label(cited, self.page.folders))
                 line.walk.explain("\n".join(lines))
         if line.has_details:
             line.unfolded = True
             self.page.show_keys()
-            self.conversation.transcript.bring_into_view(line, line.walk)
+            self.page.conversation.transcript.bring_into_view(line, line.walk)
         elif id is None:
-            self.show_message("The search of this answer is not stored.", "warning")
+            self.page.show_message("The search of this answer is not stored.", "warning")
 
     def action_copy_answer(self) -> None:
-        answer = self.conversation.transcript.selected
+        answer = self.page.conversation.transcript.selected
         if answer is None or not answer.text:
-            self.show_message("There is no answer to copy yet.", "warning")
+            self.page.show_message("There is no answer to copy yet.", "warning")
         else:
             self.page.app.copy_to_clipboard(answer_markdown(answer.text, answer.citations))
-            self.show_message("Answer copied, with its sources.")
+            self.page.show_message("Answer copied, with its sources.")
 
     @background()
     async def action_show_secrets(self) -> None:
-        with self.tell_failures():
-            await self.conversation.show_secrets()
+        with self.page.tell_failures():
+            await self.page.conversation.show_secrets()
 
     @background()
     async def action_dispute(self) -> None:
         words = await self.page.app.push_screen_wait(AskScreen("Not right?", EXPECTED, hint=MARKS))
         if words is not None:
-            with self.tell_failures():
+            with self.page.tell_failures():
                 await self._judge("bad")
                 if words:
-                    await self.conversation.explain_missing(words)
+                    await self.page.conversation.explain_missing(words)
 
     @background()
     async def action_judge(self, verdict: str) -> None:
-        with self.tell_failures():
+        with self.page.tell_failures():
             await self._judge(verdict)
 
     async def _judge(self, verdict: str) -> None:
         """Sends a person's verdict, which /undo removes. Raises the client's errors."""
-        judged = await self.conversation.judge(verdict)
+        judged = await self.page.conversation.judge(verdict)
         if judged is not None and judged.asked.verdict != judged.before:
             id, before = judged.asked.id, judged.before
 
@@ -82,4 +82,4 @@ class SourceTopic(Topic):
                 return client.judge(id, before or "none")
 
             now = f"marked {before} again" if before else "no longer judged"
-            self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))
+            self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.page.conversation.mark(id, before))

@@ -53,6 +53,7 @@ class ReviewScreen(Page):
         self._wanted: int | None = None  # the revision to highlight once it is listed
         self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
         self._passages: dict[int, str] = {}  # by episode
+        self._same: tuple[wire.AliasSuspect, ...] = ()  # names that may mean one thing
         self._side = "new"
 
     def compose_body(self) -> ComposeResult:
@@ -120,6 +121,7 @@ class ReviewScreen(Page):
             if chosen == "decided":
                 revisions = [revision for revision in revisions if revision.state != "open"]
             self.filter.set_number("open", reply.open)
+            self._same = reply.alias_suspects
             self._list(sorted(revisions, key=lambda revision: revision.state != "open"))
 
     def _list(self, revisions: Sequence[wire.Revision]) -> None:
@@ -131,6 +133,9 @@ class ReviewScreen(Page):
         nothing = self.query_one("#nothing", Plain)
         nothing.display = not revisions
         head, more = NOTHING[self.filter.chosen]
+        if self._same and self.filter.chosen == "open":
+            pairs = ", ".join(f"{pair.one} and {pair.other}" for pair in self._same)
+            more += f"\n\nThese names may be one: {pairs}. To merge two: Memory, choose one, Ctrl+P, Same."
         nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
         self._show()
         if revisions and self.focused is None:  # the list was hidden while it was empty

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -24,7 +25,7 @@ from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.home import Home
 from tui.widgets.plain import Plain
-from tui.widgets.transcript import Level, Note, Question, Transcript
+from tui.widgets.transcript import Note, Question, Transcript
 from tui.wording import secrets_report, whynot_report
 
 NEW_SESSION = "New session"
@@ -263,7 +264,7 @@ class Conversation(Vertical):
 
     # What is in view ----------------------------------------------------------------------------
 
-    async def say(self, text: str, level: Level = "info") -> Note:
+    async def say(self, text: str, level: SeverityLevel = "information") -> Note:
         """Appends a note, which is not stored in the session."""
         await self._leave_home()
         note = Note(text, level)

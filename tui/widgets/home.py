@@ -18,7 +18,6 @@ from daemon.terminal import count, display_safe
 from tui.actions import Where, bindings_of
 from tui.memory import rows as browse
 from tui.memory.rows import make_note_row, make_object_target
-from tui.widgets import home as rows
 from tui.widgets.plain import Options, Plain
 from tui.wording import describe_before, news, when
 
@@ -52,10 +51,6 @@ def begin_rows(offers: Mapping[str, str]) -> list[Row]:
         Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed, value)  # type: ignore[arg-type]
         for deed, title, sentence, value in (*((*row, None) for row in EMPTY), *extras)
     ]
-
-
-def question_rows(questions: Iterable[str]) -> list[Row]:
-    return [Row(_line(question), "ask", question) for question in questions]
 
 
 def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
@@ -105,21 +100,9 @@ def _describe_change(revision: wire.Revision, now: datetime) -> Content:
     return Content.assemble(_line(fact.statement), "\n", (_clean(f"{former} · {when(revision.at, now)}"), MUTED))
 
 
-def note_rows(notes: Iterable[wire.ListedSource], now: datetime) -> list[Row]:
-    return [_look_row(make_note_row(note, now)) for note in notes]
-
-
-def name_rows(names: Iterable[str]) -> list[Row]:
-    return [_look_row(browse.Row(name, target=make_object_target(name))) for name in names]
-
-
 def _look_row(row: browse.Row) -> Row:
     detail = f"  {row.detail}" if row.detail else ""
     return Row(Content.assemble(_line(row.text), (_clean(detail), MUTED)), "look", row.target)
-
-
-def news_title(home: wire.Home, now: datetime) -> str:
-    return f"Since {when(home.since, now)}" if home.since else "New"
 
 
 def planned_rows(home: wire.Home, now: datetime) -> Iterator[Row]:
@@ -235,20 +218,24 @@ class Home(Container):
             return
         line = _headline(status)
         if status.preparing:
-            line = Content.assemble(line, "\n", (display_safe(status.preparing, line=True), rows.MUTED))
+            line = Content.assemble(line, "\n", (display_safe(status.preparing, line=True), MUTED))
         self._line.update(line)
         if not self._lists:
             self._lists = {id: HomeList(id) for id in self.IDS}
             self.mount(*self._lists.values())
         begins = status.stats.sources <= content.statements and not status.files.folders and not status.files.queue
-        self._list(self.BEGIN, "How to begin", rows.begin_rows(content.offers) if begins else [])
+        lists = self._lists
+        lists[self.BEGIN].show("How to begin", begin_rows(content.offers) if begins else [])
         home, suggested = content.home or wire.Home(), content.suggested or wire.SuggestionsReply()
-        self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
-        self._list(self.QUESTIONS, "Worth asking", rows.question_rows(suggested.questions))
-        self._list(self.PLANS, "Next days", list(rows.planned_rows(home, now)))
-        self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(content.sessions, now))
-        self._list(self.NOTES, "Newest notes", rows.note_rows(suggested.notes, now))
-        self._list(self.NAMES, "Mentioned most", rows.name_rows(suggested.names))
+        title = f"Since {when(home.since, now)}" if home.since else "New"
+        lists[self.NEWS].show(title, news_rows(home, folders, now))
+        questions = [Row(_line(question), "ask", question) for question in suggested.questions]
+        lists[self.QUESTIONS].show("Worth asking", questions)
+        lists[self.PLANS].show("Next days", list(planned_rows(home, now)))
+        lists[self.SESSIONS].show("Last sessions", conversation_rows(content.sessions, now))
+        lists[self.NOTES].show("Newest notes", [_look_row(make_note_row(note, now)) for note in suggested.notes])
+        names = [browse.Row(name, target=make_object_target(name)) for name in suggested.names]
+        lists[self.NAMES].show("Mentioned most", list(map(_look_row, names)))
 
     def show_down(self, reason: str) -> None:
         self._line.update(reason)
@@ -272,20 +259,17 @@ class Home(Container):
         elif step > 0:
             self.call_next(self.run_action, "screen.focus_prompt")
 
-    def _list(self, id: str, title: str, rows: Sequence[Row]) -> None:
-        self._lists[id].show(title, rows)
-
 
 def _headline(status: wire.Status) -> Content:
     if status.stats.sources:
         watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.files.folders)
         more = f"↑ goes to the lists.{' It watches ' + display_safe(watched, line=True) + '.' if watched else ''}"
-        return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
+        return Content.assemble(("Ask your memory.", "bold"), (f" {more}", MUTED))
     if status.files.folders or status.files.queue:
         return Content.assemble(
             ("Your memory is being built.", "bold"),
-            (" You can ask already; answers get better as it grows.", rows.MUTED),
+            (" You can ask already; answers get better as it grows.", MUTED),
         )
     return Content.assemble(
-        ("Your memory is empty.", "bold"), (" Nothing leaves this machine without your permission.", rows.MUTED)
+        ("Your memory is empty.", "bold"), (" Nothing leaves this machine without your permission.", MUTED)
     )

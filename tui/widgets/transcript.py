@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
+from textual.notifications import SeverityLevel
 from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
@@ -206,7 +206,6 @@ class Question(Plain):
         super().__init__(Content.assemble(display_safe(inquiry.words), (below, "not bold $foreground-muted")))
 
 
-Level = Literal["info", "warning", "error"]
 LEAST_COLUMNS = 20  # for the text after an indent
 
 
@@ -214,7 +213,7 @@ class Note(Plain):
     """A few lines in the transcript: the result of a command. It is not stored in the session. Wrapped lines keep the
     indent."""
 
-    def __init__(self, text: str, level: Level = "info") -> None:
+    def __init__(self, text: str, level: SeverityLevel = "information") -> None:
         super().__init__(text, classes=f"-{level}")
         self._said = Content(self.text)
         self._columns = 0
@@ -223,7 +222,7 @@ class Note(Plain):
     def text(self) -> str:
         return str(self._said) if hasattr(self, "_said") else super().text
 
-    def say(self, text: str, level: Level = "info") -> None:
+    def say(self, text: str, level: SeverityLevel = "information") -> None:
         self.set_classes(f"-{level}")
         self.update(text)
         self._said = Content(super().text)
