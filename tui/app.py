@@ -353,7 +353,7 @@ class PalimpsestApp(App[None]):
 
     @property
     def _pages(self) -> list[Page]:
-        """Returns the pages that were opened, each of which hears of every change."""
+        """Returns the open pages."""
         opened = (screen for stack in self._screen_stacks.values() for screen in stack)
         return [screen for screen in opened if isinstance(screen, Page) and screen.is_mounted]
 

@@ -58,7 +58,7 @@ class Page(Hasty[None]):
         self.call_next(self._catch_up)
 
     def _catch_up(self) -> None:
-        """Shows what the pages heard that were there before this one."""
+        """Shows the current state of the daemon."""
         if self.shared.status is not None:
             self.status_changed(StatusChanged(self.shared.status, connected=True))
         elif self.shared.down:
