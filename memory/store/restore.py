@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,17 +47,8 @@ def restore(backup: Path, memory: Path, former_path: Path) -> None:
     checksum = checksum_path(backup)
     if checksum.exists() and checksum.read_text("utf-8").split()[:1] != [_hash_file(backup)]:
         raise StoreDamagedError(f"{backup} is damaged: its checksum differs. Nothing was changed.")
-    ready = begin(memory)
-    try:
+    with _replacing(memory, former_path, f"{backup} is damaged.") as ready:
         shutil.copyfile(backup, ready)
-        with Store.open(ready) as store:  # also upgrades an older version
-            problems = check.check(store).problems
-            store.checkpoint()
-        if problems:
-            raise StoreDamagedError(f"{backup} is damaged. Nothing was changed. {problems[0]}")
-        put_in_place(ready, memory, former_path)
-    finally:
-        discard(ready)
 
 
 def rehearse(backup: Path, folder: Path) -> None:
@@ -68,26 +59,31 @@ def rehearse(backup: Path, folder: Path) -> None:
         restored.read(check.count_live, file, "")
 
 
-def begin(memory: Path) -> Path:
-    """Creates an empty file next to a memory, to replace it later."""
+@contextmanager
+def _replacing(memory: Path, former_path: Path, problem: str) -> Iterator[Path]:
+    """Yields an empty file next to a memory, to be filled; checks it and gives it the name of the memory, whose old
+    files move to `former_path`. StoreDamagedError, with the `problem`; InvalidInputError if `former_path` exists."""
     ready = memory.with_name(f".{memory.name}.restored")
-    discard(ready)
+    _discard(ready)
     create_private(ready)
-    return ready
+    try:
+        yield ready
+        with Store.open(ready) as store:  # also upgrades an older version
+            problems = check.check(store).problems
+            store.checkpoint()
+        if problems:
+            raise StoreDamagedError(f"{problem} Nothing was changed. {problems[0]}")
+        if former_path.exists():
+            raise InvalidInputError(f"{former_path} exists already.")
+        sync(ready)
+        _keep(memory, former_path)
+        ready.replace(memory)
+        sync(memory.absolute().parent)
+    finally:
+        _discard(ready)
 
 
-def put_in_place(ready: Path, memory: Path, former_path: Path) -> None:
-    """Gives a complete file the name of the memory, whose old files move to `former_path`. InvalidInputError if that
-    exists."""
-    if former_path.exists():
-        raise InvalidInputError(f"{former_path} exists already.")
-    sync(ready)
-    _keep(memory, former_path)
-    ready.replace(memory)
-    sync(memory.absolute().parent)
-
-
-def discard(file: Path) -> None:
+def _discard(file: Path) -> None:
     """Deletes a file that nobody has open, and its logs."""
     for name in (file.name, *(file.name + log for log in LOGS)):
         file.with_name(name).unlink(missing_ok=True)
@@ -158,10 +154,11 @@ def load(
     `former_path`. Returns the number of lines of each kind. Its vectors are missing: `Maintenance.switch_embedder`.
     `progress` gets (lines done, total). InvalidInputError, with the line number, for an invalid export;
     StoreNewerError for a later format. Then nothing has changed."""
-    ready = begin(memory)
-    try:
+    with _replacing(memory, former_path, "The export is inconsistent.") as ready:
         Store.open(ready).close()
-        with driver_errors(ready), closing(_open_unguarded(ready)) as conn:
+        with driver_errors(ready), closing(connect(ready)) as conn:
+            for pragma in ("foreign_keys = OFF", "synchronous = OFF", "secure_delete = OFF", "cache_size = -65536"):
+                conn.execute(f"PRAGMA {pragma}")  # for speed: after a crash the file is discarded
             conn.execute("BEGIN IMMEDIATE")
             header = _write(conn, _read_lines(file), progress)
             for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
@@ -171,15 +168,7 @@ def load(
             text.rebuild(conn)
             seals.renew(conn, seals.SEALED)
             conn.execute("COMMIT")
-        with Store.open(ready) as store:
-            problems = check.check(store).problems
-            store.checkpoint()
-        if problems:
-            raise StoreDamagedError(f"The export is inconsistent. Nothing was changed. {problems[0]}")
-        put_in_place(ready, memory, former_path)
-        return header.counts
-    finally:
-        discard(ready)
+    return header.counts
 
 
 def _read_lines(file: BinaryIO) -> Numbered:
@@ -190,14 +179,6 @@ def _read_lines(file: BinaryIO) -> Numbered:
         if len(line) > MAX_LINE_BYTES:
             raise _make_error(number, "It is too long for a line of an export.")
         yield number, line
-
-
-def _open_unguarded(path: Path) -> Connection:
-    """Returns a fast connection to a new file, which is discarded after a crash."""
-    conn = connect(path)
-    for pragma in ("foreign_keys = OFF", "synchronous = OFF", "secure_delete = OFF", "cache_size = -65536"):
-        conn.execute(f"PRAGMA {pragma}")
-    return conn
 
 
 def _write(conn: Connection, lines: Numbered, progress: Progress) -> Header:
