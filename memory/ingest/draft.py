@@ -174,9 +174,7 @@ def _map_lines(document: Document) -> Callable[[Draft], tuple[int, ...]]:
     """Returns a function for drafts in order: the original line of each line of a draft, if the reader made the text
     and they are not consecutive."""
     lines, written = document.lines or (), document.text.split("\n") if document.lines is not None else []
-    places: dict[int | None, int] = {}  # first text line of each original line
-    for number, line in enumerate(lines):
-        places.setdefault(line, number)
+    places: dict[int | None, int] = {line: number for number, line in reversed([*enumerate(lines)])}  # the first one
 
     def find(draft: Draft) -> tuple[int, ...]:
         if draft.line not in places:

@@ -9,7 +9,7 @@ Pairs of names that may mean one thing are listed for a person to review; nothin
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -272,13 +272,11 @@ def list_cross_replacements(conn: Connection) -> tuple[AliasSuspect, ...]:
     treated them as one. Without merged pairs."""
     pairs = revisions.count_subject_pairs(conn, COMPARED)
     labels = stored.object_labels(conn, sorted({node for pair in pairs for node in pair[:2]}))
-    suspects: dict[tuple[str, str], AliasSuspect] = {}
+    counts: Counter[tuple[str, ...]] = Counter()
     for newer, older, facts in pairs:
         if newer in labels and older in labels:
-            name, other = sorted((labels[newer], labels[older]))
-            before = suspects.get((name, other))
-            suspects[name, other] = AliasSuspect(name, other, facts + (before.facts if before else 0))
-    ranked = sorted(suspects.values(), key=lambda pair: -pair.facts)
+            counts[tuple(sorted((labels[newer], labels[older])))] += facts
+    ranked = (AliasSuspect(name, other, facts) for (name, other), facts in counts.most_common())
     return tuple(pair for pair in ranked if not _are_one(conn, pair))[:SUSPECTS]
 
 

@@ -4,7 +4,7 @@ model was shown is in its trace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -62,12 +62,13 @@ def explain_answer(conn: Connection, traced: StoredTrace, settings: AnswerSettin
 
 
 def _list_hops(path: Sequence[Visit], fact_of: Mapping[int, Fact]) -> tuple[Hop, ...]:
-    hops = []
-    for visit in path:
-        fact = fact_of.get(visit.parent_edge or 0)
-        kind: Literal["object", "episode"] = "episode" if visit.kind == "episode" else "object"
-        hops.append(Hop(visit.label, kind, visit.relation, visit.inverse, fact))
-    return tuple(hops)
+    return tuple(
+        Hop(
+            visit.label, "episode" if visit.kind == "episode" else "object", visit.relation, visit.inverse,
+            fact_of.get(visit.parent_edge or 0),
+        )
+        for visit in path
+    )  # fmt: skip
 
 
 def _map_scores(visits: Sequence[Visit]) -> dict[int, float]:

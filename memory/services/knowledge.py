@@ -254,12 +254,11 @@ def read_revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revi
     """Returns the revisions of these rows with their facts, if both still exist."""
     ids = sorted({id for row in rows for id in (row.old, row.new)})
     by_id = {fact.id: fact for fact in facts.get_many(conn, ids)}
-    result = []
-    for row in rows:
-        if row.old in by_id and row.new in by_id:
-            old, new = by_id[row.old], by_id[row.new]
-            made, settled = from_ms(row.t), from_ms(row.settled)
-            result.append(
-                Revision(row.id, row.relation, old, new, row.reason, row.author, row.conf, row.state, made, settled)
-            )
-    return result
+    return [
+        Revision(
+            row.id, row.relation, by_id[row.old], by_id[row.new], row.reason, row.author, row.conf, row.state,
+            from_ms(row.t), from_ms(row.settled),
+        )
+        for row in rows
+        if row.old in by_id and row.new in by_id
+    ]  # fmt: skip

@@ -69,14 +69,11 @@ class Sources:
         """Records files that became readable; unreadable ones, with the reason; and files with new size or mtime_ns but
         the same content. `whole`: hash, size and mtime_ns of files whose sources, by uri, are now complete."""
         with self._store.writing() as conn:
-            for uri in readable:
-                sources.unskip(conn, uri)
+            sources.unskip(conn, readable)
             for uri, reason in skipped.items():
                 sources.skip(conn, uri, reason, now_ms())
-            for source, size, mtime_ns in stamps:
-                sources.stamp(conn, source.id, size, mtime_ns)
-            for uri, content in (whole or {}).items():
-                sources.set_content(conn, uri, *content)
+            sources.stamp(conn, stamps)
+            sources.set_contents(conn, whole or {})
 
     def forget_content(self, digests: Mapping[str, str]) -> None:
         """Excludes from reading what forgotten files contain now: hashes by uri."""

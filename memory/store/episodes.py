@@ -2,7 +2,6 @@
 text is a different episode."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
@@ -14,6 +13,7 @@ from memory.store.connect import (
     SOURCE_COLUMNS,
     Connection,
     get_meta,
+    group_rows,
     id_list,
     is_live,
     read_column,
@@ -191,16 +191,14 @@ def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
 def read_texts(conn: Connection, ids: Sequence[SupportsInt]) -> list[EpisodeText]:
     """Returns the live ones of these episodes, by id."""
     listed = (id_list(ids),)
-    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     query = f"SELECT episode_id, span_from, span_to FROM thesis WHERE episode_id IN {LISTED} AND origin = 'sentence'"
-    for id, start, end in conn.execute(f"{query} ORDER BY node_id", listed):
-        spans[id].append((start, end))
+    spans = group_rows((id, (start, end)) for id, start, end in conn.execute(f"{query} ORDER BY node_id", listed))
     rows = conn.execute(
         "SELECT n.id, ifnull(n.label, ''), e.text FROM node n JOIN episode e ON e.node_id = n.id"
         f" WHERE n.id IN {LISTED} AND {is_live('n')} ORDER BY n.id",
         listed,
     )
-    return [EpisodeText(id, title, text, tuple(spans[id])) for id, title, text in rows]
+    return [EpisodeText(id, title, text, tuple(spans.get(id, ()))) for id, title, text in rows]
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:

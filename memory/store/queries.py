@@ -141,10 +141,8 @@ def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, froze
         f"SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c WHERE t.id IN {LISTED}",
         (id_list(traces),),
     )
-    episodes_of: dict[int, set[int]] = {int(trace): set() for trace in traces}
-    for trace, episode in rows:
-        episodes_of[trace].add(episode)
-    return {trace: frozenset(cited) for trace, cited in episodes_of.items()}
+    cited = group_rows(rows)
+    return {int(trace): frozenset(cited.get(int(trace), ())) for trace in traces}
 
 
 def find_answers(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, PastQuestion]:
@@ -156,12 +154,9 @@ def find_answers(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, P
         f" FROM trace t WHERE id IN {LISTED} AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
         (listed,),
     ).fetchall()
-    cited: dict[int, list[int]] = {}
-    changed = set()
-    for trace, episode, is_as_it_was in conn.execute(_CITED, (listed,)):
-        cited.setdefault(trace, []).append(episode)
-        if not is_as_it_was:
-            changed.add(trace)
+    rows = conn.execute(_CITED, (listed,)).fetchall()
+    cited = group_rows((trace, episode) for trace, episode, _ in rows)
+    changed = {trace for trace, _, is_as_it_was in rows if not is_as_it_was}
     return {
         id: PastQuestion(
             id,

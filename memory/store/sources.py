@@ -133,17 +133,16 @@ def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
     return dict(json.loads(read_value(conn, query, episode) or "{}"))
 
 
-def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: int) -> None:
-    """Records that the live source contains all of its file with that hash, size and time."""
-    conn.execute(
-        "UPDATE source SET sha256 = ?, size = ?, mtime_ns = ? WHERE uri = ? AND t_deleted IS NULL",
-        (sha256, size, mtime_ns, uri),
-    )
+def set_contents(conn: Connection, contents: Mapping[str, tuple[str, int, int]]) -> None:
+    """Records that live sources contain all of their files: uri -> hash, size, mtime_ns."""
+    query = "UPDATE source SET sha256 = ?, size = ?, mtime_ns = ? WHERE uri = ? AND t_deleted IS NULL"
+    conn.executemany(query, [(*content, uri) for uri, content in contents.items()])
 
 
-def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
-    """Records a new size and time of a file with unchanged content."""
-    conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))
+def stamp(conn: Connection, stamps: Iterable[tuple[Source, int, int]]) -> None:
+    """Records the new size and mtime_ns of files with unchanged content."""
+    query = "UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?"
+    conn.executemany(query, [(size, mtime_ns, source.id) for source, size, mtime_ns in stamps])
 
 
 def read_again(conn: Connection, readers: Mapping[str, int]) -> None:
@@ -252,9 +251,9 @@ def skip(conn: Connection, uri: str, reason: str, now: int) -> None:
     conn.execute("INSERT OR REPLACE INTO skip(uri, reason, t) VALUES (?, ?, ?)", (uri, reason, now))
 
 
-def unskip(conn: Connection, uri: str) -> None:
-    """Removes a file from the list: it was read or deleted."""
-    conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
+def unskip(conn: Connection, uris: Iterable[str]) -> None:
+    """Removes files from the list: they were read or deleted."""
+    conn.executemany("DELETE FROM skip WHERE uri = ?", [(uri,) for uri in uris])
 
 
 def list_skipped(conn: Connection, limit: int = -1) -> list[Skipped]:

@@ -8,7 +8,6 @@ The active embedder has seen every live episode; none is active while vectors ar
 A NULL vector says that the embedder knows no word of the text, so all stored vectors have norm 1, and a missing row
 means not yet embedded."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import SupportsInt
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.protocols import Embedder, Vectors
-from memory.store.connect import LISTED, Connection, id_list, insert_row, is_live, read_column, read_value
+from memory.store.connect import LISTED, Connection, group_rows, id_list, insert_row, is_live, read_column, read_value
 
 Ids = NDArray[np.int64]
 
@@ -147,18 +146,14 @@ def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query
 
 def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
     """Returns {thesis: the cosine of its sentence with `query` (dimension,)} for these episodes with vectors."""
-    theses: dict[int, list[int]] = defaultdict(list)
-    for episode, thesis in conn.execute(
-        "SELECT episode_id, node_id FROM thesis WHERE origin = 'sentence'"
-        f" AND episode_id IN {LISTED} ORDER BY episode_id, span_from, node_id",
-        (id_list(ids),),
-    ):
-        theses[episode].append(thesis)
+    query_theses = f"SELECT episode_id, node_id FROM thesis WHERE origin = 'sentence' AND episode_id IN {LISTED}"
+    rows = conn.execute(f"{query_theses} ORDER BY episode_id, span_from, node_id", (id_list(ids),))
+    theses = group_rows(rows)
     compared = _compare_sentences(conn, embedder_id, ids, query)
     return {
         thesis: cosine
         for id, cosines in compared
-        if len(cosines) == len(theses[id])
+        if len(cosines) == len(theses.get(id, ()))
         for thesis, cosine in zip(theses[id], cosines.tolist(), strict=True)
     }
 

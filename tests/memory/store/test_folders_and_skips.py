@@ -37,7 +37,7 @@ def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> Non
         assert sources.search_skipped(conn, "LARGE", 9) == ([Skipped("b", "too large", from_ms(2))], 1)
         assert sources.search_skipped(conn, "%", 9) == ([], 0)
         for _ in range(2):
-            sources.unskip(conn, "a")
+            sources.unskip(conn, ["a"])
         assert sources.list_skipped(conn) == [Skipped("b", "too large", from_ms(2))]
 
 

@@ -39,7 +39,7 @@ def test_the_same_uri_is_the_same_source(store: Store) -> None:
         assert again == first
         source = sources.get(conn, LETTER.uri)
         assert (source.title, source.sha256, tags_of(conn, first)) == ("Another title", "cd", ("work",))
-        sources.stamp(conn, first, 13, 5)
+        sources.stamp(conn, [(source, 13, 5)])
         source = sources.get(conn, LETTER.uri)
         assert (source.size, source.mtime_ns) == (13, 5)
 
