@@ -120,7 +120,7 @@ def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollam
 
 
 def test_what_reading_gains_is_as_it_was_measured() -> None:
-    text = Path("benchmarks/README.md").read_text("utf-8").partition("### worth")[2].partition("###")[0]
+    text = Path("benchmarks/README.md").read_text("utf-8").partition("### reading")[2].partition("###")[0]
     figures = re.findall(r"\d[\d,]*\.?\d*(?=[ ;,]|$)", READING_GAIN.replace("of 100", ""))
     assert len(figures) == 5 and all(f" {figure} " in text for figure in figures)
 
