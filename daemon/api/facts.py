@@ -125,11 +125,6 @@ def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) 
     return wire.SearchReply(total, **{what: tuple(rows)})
 
 
-def plans(memory: Memory, days: int) -> wire.PlansReply:
-    planned = memory.knowledge.list_planned(date.today(), days)
-    return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
-
-
 def note(memory: Memory, uri: str) -> wire.NoteReply:
     with memory.store.reading():
         view = memory.browsing.read_source(uri)

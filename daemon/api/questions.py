@@ -32,7 +32,7 @@ from daemon.jobs.workers import Writer
 from daemon.terminal import title_of
 from memory import Memory
 from memory.errors import InvalidInputError, ModelCancelledError, NotFoundError
-from memory.nouns import ENTRY_VERSIONS, Answer, AskEvent, Citation, Effort, Preview, Scope, Token
+from memory.nouns import Answer, AskEvent, Citation, Effort, Preview, Scope, Token
 from memory.services.sources import fold_name
 
 log = logging.getLogger(__name__)
@@ -198,16 +198,6 @@ def episode(memory: Memory, id: int) -> wire.Passage:
     for passage in memory.sources.episodes([id]):
         return passage.to_passage()
     raise NotFoundError(f"There is no passage {id}.")
-
-
-def surroundings(memory: Memory, id: int) -> wire.Surroundings:
-    before, after, properties = memory.sources.surroundings(id)
-    texts = {
-        str(key): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        for key, value in properties.items()
-        if key != ENTRY_VERSIONS
-    }
-    return wire.Surroundings(before.to_passage() if before else None, after.to_passage() if after else None, texts)
 
 
 def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:

@@ -77,10 +77,6 @@ class KnowledgeCalls(Calls):
     def episode(self, id: int) -> wire.Passage:
         """Read a passage."""
 
-    @call("GET", "/episodes/{id}/around", thread="read")
-    def surroundings(self, id: int) -> wire.Surroundings:
-        """Read the passages before and after a passage, and the properties of its source."""
-
     @call("GET", "/traces", thread="read")
     def traces(self, limit: Annotated[int, range(1001)] = 50, offset: Offset = 0) -> wire.TracesReply:
         """List the questions, newest first."""
@@ -209,10 +205,6 @@ class KnowledgeCalls(Calls):
     def graph(self, about: str = "", limit: Annotated[int, range(1, 5001)] = 200) -> wire.GraphReply:
         """Show the best connected part of the graph, or the part around an object, by its name, or a note, by its
         uri."""
-
-    @call("GET", "/plans")
-    def plans(self, days: Annotated[int, range(1, 367)] = 60) -> wire.PlansReply:
-        """List the plans for the next days, and the tasks in notes."""
 
     @call("POST", "/correct", thread="write", slow=True)
     def correct(self, fact: int, value: str) -> wire.Corrected:

@@ -55,7 +55,7 @@ HEADERS = {
 # secrets, changes settings or ends the daemon: whoever got into the page could not, either.
 ALLOWED = {
     "GET": re.compile(
-        r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
+        r"/(hello|status|home|suggestions|names|graph|object|note|facts|history|revisions(/\d+)?"
         r"|search/(objects|facts|notes)|episodes/\d+|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
     ),
     "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),

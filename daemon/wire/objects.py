@@ -114,15 +114,6 @@ class NoteReply:
 
 
 @dataclass(frozen=True, slots=True)
-class PlansReply:
-    """The plans from today on, or overdue; and the tasks of all notes, each a fact whose value is open, done or
-    dropped."""
-
-    planned: tuple[PlannedEntry, ...]
-    tasks: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Corrected:
     """The fact before the correction, and after it."""
 
@@ -170,15 +161,6 @@ class SavedStatement(Event):
     episode_id: int | None = None
     besides: str = ""
     changes: tuple[Revision, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The passages before and after one in its source, and the source's properties: frontmatter, mail headers."""
-
-    before: Passage | None = None
-    after: Passage | None = None
-    properties: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ MAX_NOTES = 100
 MAX_NEIGHBOURS = 40
 MAX_PASSAGES = 300  # the newest, from which recent notes and names are taken
 CANDIDATES = 3  # frequent objects for each that is wanted: some are no things
-TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
 class Browsing:
@@ -143,13 +142,6 @@ class Browsing:
         with self._store.reading() as conn:
             ids = [id for id, *_ in relations.list_by_episodes(conn, list(episodes))]
             return facts.get_many(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
-
-    def list_tasks(self) -> list[Fact]:
-        """Lists the tasks in notes with their state, newest first."""
-        with self._store.reading() as conn:
-            ids = relations.list_labelled(conn, ["status"])[-MAX_FACTS:]
-            tasks = facts.get_many(conn, ids[::-1])
-        return [task for task in tasks if task.superseded_by is None and task.objects[-1] in TASK_STATES]
 
     # Export ---------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memory.errors import NotFoundError
 from memory.nouns import FORGOTTEN, Episode, Policy, Source
 from memory.services import read_by, write_by
 from memory.services.activity import Job
@@ -98,18 +97,6 @@ class Sources:
         with self._store.reading() as conn:
             alive = episodes.alive(conn, ids) if live else ids
             return episodes.get_many(conn, [id for id in ids if id in alive])
-
-    def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
-        """Returns the live episodes before and after one in its source, and that source's properties. NotFoundError."""
-        with self._store.reading() as conn:
-            if id not in (adjacent := episodes.neighbours(conn, [id])):
-                raise NotFoundError(f"There is no passage {id} any more.")
-            by_id = {
-                episode.id: episode
-                for episode in episodes.get_many(conn, [near for near in adjacent[id] if near is not None])
-            }
-            before, after = (by_id.get(near) if near is not None else None for near in adjacent[id])
-            return before, after, sources.properties_of(conn, id)
 
     def has_chat(self, name: str) -> bool:
         """Whether a live chat has that name, regardless of case and spaces."""

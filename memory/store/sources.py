@@ -127,12 +127,6 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
     return row
 
 
-def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
-    """Returns the properties of an episode's source: frontmatter, mail headers."""
-    query = "SELECT s.properties FROM source s JOIN episode o ON o.source_id = s.id WHERE o.node_id = ?"
-    return dict(json.loads(read_value(conn, query, episode) or "{}"))
-
-
 def set_contents(conn: Connection, contents: Mapping[str, tuple[str, int, int]]) -> None:
     """Records that live sources contain all of their files: uri -> hash, size, mtime_ns."""
     query = "UPDATE source SET sha256 = ?, size = ?, mtime_ns = ? WHERE uri = ? AND t_deleted IS NULL"

@@ -326,18 +326,3 @@ def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
     assert failure(lambda: client.settle(revision.id, "maybe")).code == "bad_input"
     assert failure(lambda: client.revisions("closed")).code == "bad_input"
     assert failure(lambda: client.history("Nobody Knows")).code == "not_found"
-
-
-def test_what_stands_around_a_passage(told: Client, tmp_path: Path) -> None:
-    note = tmp_path / "long.md"
-    parts = "\n\n".join(f"# Part {n}\n\n" + f"The lamp number {n} is lit at dusk by somebody. " * 30 for n in range(3))
-    note.write_text(f"---\nkeeper: Tilda\ntags: [lamps, dusk]\n---\n{parts}\n")
-    *_, added = told.add([note])
-    assert isinstance(added, wire.Added) and added.episodes >= 3
-    hits = told.recall("lamp number dusk", k=20).hits
-    passages = sorted((hit.passage for hit in hits if hit.passage.uri == str(note)), key=lambda one: one.line or 0)
-    first, second = (told.surroundings(one.episode_id) for one in passages[:2])
-    assert first.before is None and first.after == passages[1] and second.before == passages[0]
-    assert first.properties["keeper"] == "Tilda" and first.properties["tags"] == "lamps, dusk"
-    with pytest.raises(DaemonError):
-        told.surroundings(999_999)

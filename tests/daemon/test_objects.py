@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -140,20 +139,6 @@ def test_the_graph_has_what_held_before(town: tuple[Client, Path]) -> None:
         assert phones["0161 496 99"] is None and phones["0161 496 07"] is not None
     finally:
         client.take_back_correction(client.search("facts", "0161 496 07").facts[0].id)
-
-
-def test_what_is_planned_and_the_tasks_of_notes(town: tuple[Client, Path], tmp_path: Path) -> None:
-    client, folder = town
-    plans = client.plans()
-    assert [(one.objects, one.uri) for one in plans.tasks] == [
-        (("Paint the door", "open"), str(folder / "2026-03-09.md"))
-    ]
-    day = (date.today() + timedelta(days=3)).isoformat()
-    (tmp_path / "Plans.md").write_text(f"# Plans\n\n- [ ] Order a belt, due: {day}\n", "utf-8")
-    added(client, tmp_path / "Plans.md")
-    assert [(one.day, one.due) for one in client.plans(7).planned] == [(day, True)]
-    client.forget(source=str((tmp_path / "Plans.md").resolve()))
-    assert failure(lambda: client.plans(0)).code == "bad_input"
 
 
 def test_a_correction_by_hand_takes_the_place_of_a_fact_and_can_be_taken_back(town: tuple[Client, Path]) -> None:
