@@ -231,7 +231,7 @@ class EmbedderJob:
             task.name = f"Embedding with {label}, {n_done:,} of {total:,} episodes"
             if n_done >= total or time.monotonic() - published_at > TELL_SECONDS:
                 published_at = time.monotonic()
-                self.publish(wire.Embedding(n_done, total, label))
+                self.publish(wire.Progress(n_done, total, label))
             yield
         if self.choice == name:
             self._progress = None

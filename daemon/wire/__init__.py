@@ -10,7 +10,7 @@ A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one TrainingReport or one Failed.
 A probe's stream:  Progress*  then one Grades or one Failed.
 An export's stream: lines of JSON whose "type" says what they tell: palimpsest first, end last, or one Failed.
-The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
+The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Notice, as long as the client listens.
 
 The requests are the calls of `daemon.calls`.
 """

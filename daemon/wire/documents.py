@@ -26,7 +26,8 @@ class Added(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Event):
-    """`done` of `total` documents; `label`: the one just read. `total` may still grow while a folder is walked."""
+    """`done` of `total` documents; `label`: the one just read. `total` may still grow while a folder is walked. Or of
+    passages that get vectors of the embedder `label`."""
 
     done: int
     total: int

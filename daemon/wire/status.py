@@ -234,15 +234,6 @@ class EmbedderReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding(Event):
-    """`done` of `total` episodes have a vector of the next embedder."""
-
-    done: int
-    total: int
-    embedder: str
-
-
-@dataclass(frozen=True, slots=True)
 class PluginsReply:
     """The program itself, and every installed plug-in."""
 

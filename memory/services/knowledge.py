@@ -37,7 +37,6 @@ class Knowledge:
 
     fact = read_by(facts.get)
     facts_by_id = read_by(facts.get_many)
-    quotes_in = read_by(relations.list_by_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
     list_alias_suspects = read_by(list_suspects)

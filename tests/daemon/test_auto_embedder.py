@@ -94,8 +94,8 @@ def test_a_memory_with_static_vectors_answers_at_once_and_changes_over(static_me
     assert client.embedder().used.startswith(STATIC)
     assert "harbour 12" in answer(client, "Where did crate 12 come from?").text
     with listening(client) as listener:
-        event = listener.until(lambda event: isinstance(event, wire.Embedding) and 0 < event.done < FILES, 60)
-        assert isinstance(event, wire.Embedding) and event.embedder == "minilm-int8"
+        event = listener.until(lambda event: isinstance(event, wire.Progress) and 0 < event.done < FILES, 60)
+        assert isinstance(event, wire.Progress) and event.label == "minilm-int8"
         status, state = client.status(), client.embedder()
         if state.building and state.done < FILES:
             assert status.preparing.startswith("Better search is being prepared: ")

@@ -83,9 +83,11 @@ def want(daemon: RunningDaemon, name: str) -> None:
     daemon.paths.config.write_text(render(replace(QUICK, embedder=EmbedderSettings(name))), "utf-8")
 
 
-def told(listener: Listener, done: int = 0) -> wire.Embedding:
-    event = listener.until(lambda event: isinstance(event, wire.Embedding) and event.done >= done)
-    assert isinstance(event, wire.Embedding)
+def told(listener: Listener, done: int = 0, name: str = "slow") -> wire.Progress:
+    event = listener.until(
+        lambda event: isinstance(event, wire.Progress) and event.done >= done and event.label == name
+    )
+    assert isinstance(event, wire.Progress)
     return event
 
 
@@ -111,7 +113,7 @@ def test_questions_and_reading_go_on_while_it_changes(running: RunningDaemon, tm
         state = client.set_embedder("slow")
         assert (state.name, state.used[:9]) == ("slow", STATIC)
         first = told(listener)
-        assert (first.total, first.embedder) == (FILES, "slow") and first.done < FILES
+        assert first.total == FILES and first.done < FILES
         assert client.embedder().building
         assert client.status().files.busy.startswith("Embedding with slow")
         assert client.status().files.queue == 0, "no document waits"
@@ -160,7 +162,7 @@ def test_another_change_of_mind_ends_the_first(running: RunningDaemon) -> None:
         running.client.set_embedder("slow")
         told(listener, 20)
         running.client.set_embedder("slower")
-        listener.until(lambda event: isinstance(event, wire.Embedding) and event.embedder == "slower")
+        told(listener, name="slower")
         running.client.set_embedder("static")
     deadline = time.monotonic() + 60
     while running.client.status().files.busy and time.monotonic() < deadline:
