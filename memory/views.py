@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from memory.events import AnswerLine, Citation, Event, Scope, split_lines
-from memory.nouns import Fact, Policy, SourceKind
+from memory.nouns import Fact, Passage, Policy, SourceKind
 from memory.revisions import FactTimeline, Revision
 
 
@@ -241,6 +241,19 @@ class ListedSource:
     episodes: int
     at: datetime | None = None
     policy: Policy = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReply:
+    """A source: when it was read, the `models` that extracted facts from it, these `facts`, and its first `passages` of
+    `episodes`."""
+
+    source: ListedSource
+    read: datetime | None
+    tags: tuple[str, ...]
+    models: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True)

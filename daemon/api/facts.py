@@ -16,7 +16,6 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import BY_HAND, TOLD, Document
 from memory.text.mentions import norm
 from memory.text.predicates import statement
-from memory.time.timestamps import from_ms
 from memory.views import PlannedEntry
 
 MOST_REVISIONS = 1000
@@ -25,7 +24,6 @@ PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
 PROFILE_TITLE = "About me"
 MOST_KEY, MOST_VALUE = 40, 200  # characters
 NEWEST = 20  # revisions that are looked at
-MOST_PASSAGES = 200  # of a note
 SHOWN = 5  # of each kind
 MAX_PLANNED, MAX_OVERDUE = 30, 10
 DAYS = 9  # of plans: today, and the eight days after it
@@ -123,15 +121,6 @@ def search(memory: Memory, what: Findable, words: str, limit: int, offset: int) 
     }  # fmt: skip
     rows, total = find[what](words, limit, offset)
     return wire.SearchReply(total, **{what: tuple(rows)})
-
-
-def note(memory: Memory, uri: str) -> wire.NoteReply:
-    with memory.store.reading():
-        view = memory.browsing.read_source(uri)
-        shown = view.passages[:MOST_PASSAGES]
-        passages = tuple(episode.to_passage() for episode in memory.sources.episodes(shown))
-        facts = tuple(memory.browsing.facts_of(shown))
-    return wire.NoteReply(view.source, from_ms(view.read), view.tags, view.readers, passages, facts)
 
 
 def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:

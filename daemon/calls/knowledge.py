@@ -197,7 +197,7 @@ class KnowledgeCalls(Calls):
     def object(self, name: str) -> wire.ObjectReply:
         """Show what is known of a person, place or thing, by any of its names."""
 
-    @call("GET", "/note")
+    @call("GET", "/note", to="memory.browsing.note")
     def note(self, uri: str) -> wire.NoteReply:
         """Show a source, by its uri."""
 

@@ -101,19 +101,6 @@ class SearchReply:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteReply:
-    """A source: when it was read, the `models` that extracted facts from it, these `facts`, and its first `passages` of
-    `episodes`."""
-
-    source: ListedSource
-    read: datetime | None
-    tags: tuple[str, ...]
-    models: tuple[str, ...]
-    passages: tuple[Passage, ...]
-    facts: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Corrected:
     """The fact before the correction, and after it."""
 

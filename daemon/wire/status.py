@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daemon.wire.documents import Folder
+from daemon.wire.replies import Hello
 from memory.events import Event
 from memory.llm import Grades
 from memory.views import Plugin, Skipped, Stats, SyncState
@@ -111,12 +112,9 @@ class Replica:
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonProcess:
-    """The daemon that answers: its version, protocol and process, and for how many seconds it has run."""
+class DaemonProcess(Hello):
+    """The daemon that answers, and for how many seconds it has run."""
 
-    version: str
-    protocol: int
-    pid: int
     uptime_s: float
 
 

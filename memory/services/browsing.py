@@ -18,7 +18,7 @@ from memory.services.state import State
 from memory.store import browse, check, episodes, export, facts, neighbourhood, relations, sources
 from memory.store.connect import Connection
 from memory.text.mentions import is_name
-from memory.time.timestamps import now_ms, wall_of
+from memory.time.timestamps import from_ms, now_ms, wall_of
 from memory.views import (
     FactsReply,
     GraphReply,
@@ -26,6 +26,7 @@ from memory.views import (
     ListedSource,
     MentionedIn,
     Neighbour,
+    NoteReply,
     ObjectReply,
     Stats,
 )
@@ -35,6 +36,7 @@ MAX_REVISIONS, MAX_CHANGES = 500, 1000  # of an object that are looked at, and f
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
 WORD = re.compile(r"\w+")
 MAX_NOTES = 100
+MAX_SHOWN = 200  # passages of a note
 MAX_NEIGHBOURS = 40
 MAX_PASSAGES = 300  # the newest, from which recent notes and names are taken
 CANDIDATES = 3  # frequent objects for each that is wanted: some are no things
@@ -137,11 +139,15 @@ class Browsing:
         ids: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
         return ids
 
-    def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
-        """Returns the relations extracted from these passages, in order."""
+    def note(self, uri: str) -> NoteReply:
+        """Returns a source, its first passages, and the relations extracted from them. NotFoundError."""
         with self._store.reading() as conn:
-            ids = [id for id, *_ in relations.list_by_episodes(conn, list(episodes))]
-            return facts.get_many(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
+            source, read, tags, models, ids = browse.read_source(conn, uri)
+            passages = episodes.get_many(conn, ids[:MAX_SHOWN])
+            stated = [id for id, *_ in relations.list_by_episodes(conn, list(ids[:MAX_SHOWN]))]
+            listed = facts.get_many(conn, list(dict.fromkeys(stated))[:MAX_FACTS])
+            shown = tuple(passage.to_passage() for passage in passages)
+            return NoteReply(source, from_ms(read), tags, models, shown, tuple(listed))
 
     # Export ---------------------------------------------------------------------------------------
 
