@@ -126,19 +126,15 @@ async def forget(
         if (object, episode, fact) != (None, None, None):
             raise InvalidInputError("Retired text is forgotten as a whole, or that of a source or folder.")
         return services.replication.add_copy(await services.work(partial(_forget_retired, services, source or "")))
-    unit = partial(_forget_one, services.memory, services.backups, source, object, episode, fact)
+    unit = partial(_forget_one, services, source, object, episode, fact)
     return services.replication.add_copy(services.erasure.watch(await services.write(unit)))
 
 
 def _forget_one(
-    memory: Memory,
-    backups: Path,
-    source: str | None,
-    object: str | None,
-    episode: int | None,
-    fact: int | None,
+    services: Services, source: str | None, object: str | None, episode: int | None, fact: int | None
 ) -> wire.Forgotten:
     """Forgets one item. Files with that content are not read again."""
+    memory, backups = services.memory, services.backups
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
         return replace(memory.forgetting.forget(None, object, fact, episode), copies=copies)

@@ -122,19 +122,14 @@ class ReadAhead:
         """Returns the contents of the first file. Unreadable with the reason; ReaderDiedError; CancelledError."""
         from daemon.reading.frames import Contents
 
-        replies = self.replies()
+        if self._replies is not None:
+            self._replies.close()
+        replies = self._replies = self._ask()
         first = next(replies, None)
         if not isinstance(first, Contents):
             replies.close()
             raise ReaderDiedError(NO_TEXT)
         return FileDrafts(first, replies)
-
-    def replies(self) -> Generator[Reply, None, None]:
-        """Yields the replies to the first file without the End. Closing it early kills the process."""
-        if self._replies is not None:
-            self._replies.close()
-        self._replies = self._ask()
-        return self._replies
 
     def close(self) -> None:
         """Drops the queued files."""
@@ -146,6 +141,7 @@ class ReadAhead:
             self._leave()
 
     def _ask(self) -> Generator[Reply, None, None]:
+        """Yields the replies to the first file without the End. Closing it early kills the process."""
         process, file = self._process, self._waiting[0]
         assert process is not None
         is_whole = False

@@ -112,9 +112,7 @@ def parse_path(text: str, name: str) -> Path:
     return Path(text)
 
 
-@cache
-def _read_types(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_read_types = cache(get_type_hints)
 
 
 def _decode(kind: Any, value: Any, name: str, strict: bool) -> Any:
