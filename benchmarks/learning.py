@@ -34,7 +34,7 @@ from memory.store import queries, traces, vectors
 from memory.store.store import Store
 from memory.trace import Plan
 from plugins import manager
-from plugins.rankers.ranker import TrainedRanker
+from plugins.rankers import TrainedRanker
 from plugins.rankers.training import NEWEST
 from plugins.settings import TrainedSettings, ranker_kind
 from tests.plugins.rankers.trials import KINDS, trial

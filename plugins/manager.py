@@ -110,7 +110,7 @@ class Plugins:
 
     def ranker(self, settings: TrainedSettings | None = None) -> EdgeRanker:
         """Returns the ranker of `pal train`."""
-        from plugins.rankers.ranker import TrainedRanker  # most processes train nothing
+        from plugins.rankers import TrainedRanker  # most processes train nothing
 
         return TrainedRanker(settings)
 

@@ -78,7 +78,6 @@ class TextContent:
     stems: frozenset[str]
     numbers: frozenset[str]
     days: frozenset[str]
-    codes: frozenset[str]
     dates: frozenset[str]
     acronyms: frozenset[str]
     joined: str
@@ -128,7 +127,6 @@ def content_of(text: str) -> TextContent:
         | frozenset(stem(word, ENGLISH) for word in words(text)),
         frozenset(numbers),
         frozenset(str(int(item[-2:])) for item in dates if _WITH_DAY.search(item)) | ordinals,
-        frozenset(map(fold, CODE.findall(text))),
         dates,
         frozenset(item.lower() for item in _ACRONYM.findall(text)),
         fold(text),
@@ -200,10 +198,6 @@ def plain_number(number: str) -> str:
     return number.lstrip("0") or "0"
 
 
-def max_days_off(text: str) -> int:
-    return max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
-
-
 def is_dated(norm: str, contents: Sequence[TextContent], written: Sequence[tuple[date, int]]) -> bool:
     """Whether a date occurs in `contents`, exactly, more precisely or without its year; or within reach of words like
     "last week". `written`: (day, maximum error in days) of each piece."""
@@ -226,7 +220,7 @@ def is_stated(norm: str, near: Sequence[TextContent], at: date | None, text: str
     """Whether a day, month or year is stated `near`, in a `text` that was written `at` that day: it is there, follows
     from words like "last week", or has its number and month there ("the 7th" is in a month near `at`). Its year is in
     the text, or at most one from that of `at`."""
-    off = max_days_off(text)
+    off = max((days for pattern, days in _RELATIVE if pattern.search(text)), default=0)
     written = [(at, min(off, MAX_DAYS_OFF if len(norm) == len("2024-05-03") else 1_000))] if at else []
     if is_dated(norm, near, written):
         return True

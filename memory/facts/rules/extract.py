@@ -13,10 +13,9 @@ from typing import Any
 from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, owner_pattern, person_of
 from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, tasks
+from memory.facts.rules.fields import Headings, Places
 from memory.facts.rules.passages import PassageText, Span, is_chat, passage
-from memory.facts.rules.phrases import value_kind
-from memory.facts.rules.places import Headings, Places
-from memory.facts.rules.validity import read_begin
+from memory.facts.rules.phrases import read_begin, value_kind
 from memory.nouns import SOURCE_CODE, Modality
 from memory.text.clauses import SUPPOSES
 from memory.text.languages import alternatives, guess_language, tables

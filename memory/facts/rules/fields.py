@@ -1,7 +1,12 @@
 """Fields: the properties of a source, "key: value" lines and the cells of tables.
 
 A field is recognised by its form, never by its words: it belongs to a record of several fields, or its value has a form
-that no sentence has, such as a number, a date or a name. The subject of a field is its place (`rules.places`)."""
+that no sentence has, such as a number, a date or a name.
+
+The subject of a field, cell or task is its place: the note, or the object of a heading if each heading is a record, as
+in an address book, or an event. Below another heading the heading is part of the key: "vet phone". A note or heading
+that is only a date or a version is an entry of a log and no subject. A repeated key in one place is no fact about
+it."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,18 +18,17 @@ from typing import Any, NamedTuple
 from memory.facts.attributes import owner_words, person_of
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Line, PassageText, read_lines
-from memory.facts.rules.phrases import Span, clean, trim, value_kind
-from memory.facts.rules.places import Headings, Places
+from memory.facts.rules.phrases import Span, clean, names_log_entry, read_value, trim, value_kind
 from memory.facts.rules.tasks import HEADLINE, PLANNED
-from memory.facts.rules.validity import read_value
 from memory.text.languages import word_set
 from memory.text.markup import PLACEHOLDER
 from memory.text.mentions import is_name
 from memory.text.sentences import sentences
-from memory.text.words import EVENT_RECURS, EVENT_TIME
+from memory.text.words import EVENT_RECURS, EVENT_TIME, split_version
 
 _KEY_WORDS = 5
 _VALUE_WORDS = 12
+MAX_NAME_WORDS = 6  # a longer heading is a sentence
 LEAST_KEYS = 0.75  # share of the lines of a record that have other keys
 LEAST_VALUES = 0.5  # share of the fields of a note that have other values
 _BROKEN = 60, 80  # characters of a line that may be broken within a sentence
@@ -39,6 +43,71 @@ _ASIDE = re.compile(r"\s*\([^()]{0,120}\)")
 _NO_VALUE = re.compile(r"[\"'“„«]|.*(?:[!?…:]$|: )|(?:\S+\s+){4}.*\w{3}\.$")  # quoted, a question, a sentence
 _OF_FILES = word_set("facts", "no_properties")
 _ME = frozenset(("me", "i", "myself"))
+
+
+# Places ---------------------------------------------------------------------------------------
+
+
+class FactPlace(NamedTuple):
+    """The subject of a place in the text, and the heading that qualifies its keys, "" without one."""
+
+    subject: str
+    section: str
+
+    def predicate(self, key: str) -> str:
+        return f"{self.section} {key}" if self.section else key
+
+
+class Headings(NamedTuple):
+    """The kinds of a note's headings: `records`, each a subject, and `sections` of the first level, which qualify the
+    keys below them. `keys`: each unique key with its record, "" for the note; None if the whole note is not known."""
+
+    records: frozenset[str] = frozenset()
+    sections: frozenset[str] = frozenset()
+    keys: frozenset[tuple[str, str]] | None = None
+
+    def record(self, line: Line) -> str:
+        """Returns the record of a line, "" for none."""
+        return next((name for name in (line.section, line.chapter) if name in self.records), "")
+
+    def holds_once(self, line: Line, key: str) -> bool:
+        """Whether a key is unique in the record of its line."""
+        return self.keys is None or (self.record(line), key.casefold()) in self.keys
+
+
+class Places:
+    """The places in a passage. `title`: its note's title and headings; `headings`: those of the whole note
+    (`fields.find_headings`)."""
+
+    def __init__(self, passage: PassageText, title: str, headings: Headings, is_about_owner: bool) -> None:
+        name, _ = split_version(title.split(" › ")[0])
+        # what the note as a whole is about; "" for a page of a diary
+        self.note = OWNER if is_about_owner else "" if names_log_entry(name) else clean(name)
+        self._headings = headings
+        self._events = {
+            line.section for line in passage.lines if EVENT_TIME.match(passage.text, line.start, line.end)
+        } - {""}
+
+    def find(self, line: Line, key: str = "") -> FactPlace | None:
+        """Returns the place of a line, and of its `key`; None in an entry of a log, and for a repeated key."""
+        section, chapter = clean(line.section), clean(line.chapter)
+        if line.section in self._events:
+            return FactPlace(section, "")
+        if key and not self._headings.holds_once(line, key):
+            return None
+        if line.section in self._headings.records:
+            return FactPlace(section, "")
+        if names_log_entry(section) or names_log_entry(chapter):
+            return None
+        subject = chapter if line.chapter in self._headings.records else self.note
+        if line.chapter in self._headings.sections:
+            section = section or chapter
+        if not subject or len(section.split()) > MAX_NAME_WORDS:
+            return None
+        return FactPlace(subject, "" if section.casefold() == subject.casefold() else section)
+
+
+# Properties -----------------------------------------------------------------------------------
 
 
 def property_facts(subject: str, properties: Mapping[str, Any]) -> Iterator[ExtractedRelation]:

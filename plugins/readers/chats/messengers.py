@@ -13,11 +13,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from memory.nouns import UNKNOWN, Document, Turn
-from plugins.readers import MIB, Part, Unread, Unreadable, sign
+from plugins.readers import Part, Unread, Unreadable, sign
 from plugins.readers.chats import as_list, as_mapping, clip, first_of, make_chat, quote, shorten, time_of
 from plugins.readers.common.archive import Archive
-
-MAX_LIST = 64 * MIB  # of a day of Slack, or of a list of names
 
 # Slack ----------------------------------------------------------------------------------------
 
@@ -71,14 +69,14 @@ def stream_export(packed: Archive, root: PurePosixPath) -> Iterator[Part]:
     try:
         for name, take in lists:
             if root / name in packed.paths:
-                take(as_list(packed.load_json(root / name, MAX_LIST)))
+                take(as_list(packed.load_json(root / name)))
     except Unreadable as error:
         yield Unread(name, error.reason)
     for path in packed.paths:
         if path.parent.parent == root and _DAY.fullmatch(path.stem) and path.suffix == ".json":
             channel = path.parent.name
             try:
-                day = read_day(as_list(packed.load_json(path, MAX_LIST)), workspace, channel, path.stem)
+                day = read_day(as_list(packed.load_json(path)), workspace, channel, path.stem)
             except Unreadable as error:
                 yield Unread(f"{channel}/{path.name}", error.reason)
                 continue

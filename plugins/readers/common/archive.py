@@ -11,6 +11,7 @@ from plugins.readers import MIB, Unread, Unreadable
 
 MAX_MEMBERS = 100_000
 MAX_UNPACKED = 4096 * MIB  # total of one archive
+MAX_JSON = 64 * MIB  # that is loaded as a whole
 MAX_RATIO = 200  # an export packs to a fifth, a repetitive one to a thirtieth
 SMALL = 16 * MIB  # too small for a zip bomb
 DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, RuntimeError)
@@ -68,40 +69,29 @@ class Archive:
         except DAMAGED as error:
             yield Unread(path.name, f"damaged in the archive: {error}")
 
-    def read(self, path: PurePosixPath, most: int) -> bytes:
-        """Returns the content of the file at `path`, up to `most` bytes. Raises Unreadable."""
+    def load_json(self, path: PurePosixPath) -> Any:
+        """Returns the parsed JSON file at `path`. Raises Unreadable."""
         info = self._admit(path)
-        if info.file_size > most:
-            raise Unreadable(
-                f"too large: {info.file_size // MIB:,} MiB, and {most // MIB:,} MiB are read of such a file"
-            )
+        if info.file_size > MAX_JSON:
+            size, most = info.file_size // MIB, MAX_JSON // MIB
+            raise Unreadable(f"too large: {size:,} MiB, and {most:,} MiB are read of such a file")
         try:
-            return self._packed.read(info)
+            return json.loads(self._packed.read(info))
         except DAMAGED as error:
             raise Unreadable(f"damaged in the archive: {error}") from error
-
-    def load_json(self, path: PurePosixPath, most: int) -> Any:
-        """Returns the parsed JSON file at `path`, up to `most` bytes. Raises Unreadable."""
-        try:
-            return json.loads(self.read(path, most))
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"not valid JSON: {error}") from error
 
     def _admit(self, path: PurePosixPath) -> zipfile.ZipInfo:
         """Returns the zip entry of a file that may be unpacked. Raises Unreadable."""
         info = self._infos[path]
-        if reason := _find_refusal(info, self._left):
-            raise Unreadable(reason)
+        times = info.file_size // max(1, info.compress_size)
+        if info.flag_bits & 1:
+            raise Unreadable("encrypted; unpack it with its password and add the files")
+        if info.file_size > self._left:
+            size, most = info.file_size // MIB, MAX_UNPACKED // MIB
+            raise Unreadable(f"it unpacks to {size:,} MiB; the limit is {most:,} MiB for an archive")
+        if info.file_size > SMALL and times > MAX_RATIO:
+            raise Unreadable(f"it unpacks to {times:,} times its size, as no export does")
         self._left -= info.file_size
         return info
-
-
-def _find_refusal(info: zipfile.ZipInfo, left: int) -> str:
-    """Returns the reason not to unpack a file, or ""."""
-    if info.flag_bits & 1:
-        return "encrypted; unpack it with its password and add the files"
-    if info.file_size > left:
-        return f"it unpacks to {info.file_size // MIB:,} MiB; the limit is {MAX_UNPACKED // MIB:,} MiB for an archive"
-    if info.file_size > SMALL and info.file_size > MAX_RATIO * max(1, info.compress_size):
-        return f"it unpacks to {info.file_size // max(1, info.compress_size):,} times its size, as no export does"
-    return ""

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import find_headings
+from memory.facts.rules.fields import Headings, find_headings
 from memory.facts.rules.phrases import names_log_entry, value_kind
-from memory.facts.rules.places import Headings
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday

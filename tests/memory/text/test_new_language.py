@@ -65,7 +65,7 @@ languages.DATA = Path(sys.argv[1])
 from memory.retrieval.question_type import expected_types
 from memory.answering.grounding import Proof, judge_claim
 from memory.answering.followups import resolve_followup
-from memory.facts.rules.validity import read_begin
+from memory.facts.rules.phrases import read_begin
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
 from memory.time.dates import parse_date

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from memory.store.connect import FIRST_EDGE
 from memory.store.queries import Lesson
-from plugins.rankers.labels import NEGATIVES, Label, label_from_trace
+from plugins.rankers.training import NEGATIVES, Label, label_from_trace
 from plugins.traversers.subgraph import extract_subgraph
 from tests.memory.retrieval.walking import EDGES, A, Y, fits, related
 

@@ -9,7 +9,7 @@ import numpy as np
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walkable
-from plugins.rankers.labels import MAX_CANDIDATES, collect_candidates
+from plugins.rankers.training import MAX_CANDIDATES, collect_candidates
 from tests.memory.retrieval.walking import EDGES, A, B, W, X, Y, Z, fits, related
 
 

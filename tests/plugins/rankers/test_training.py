@@ -18,8 +18,7 @@ from memory.retrieval.state import CachedEmbedder
 from memory.store import queries
 from memory.trace import TrainingReport
 from plugins.manager import Plugins
-from plugins.rankers import training
-from plugins.rankers.ranker import TrainedRanker
+from plugins.rankers import TrainedRanker, training
 from plugins.rankers.scorer import Gain, Scorer
 from plugins.rankers.training import decide_promotion
 from plugins.settings import TrainedSettings, ranker_kind
