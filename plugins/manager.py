@@ -65,7 +65,8 @@ class Plugins:
         """`readers` is called when a file is first read. Of several readers for a suffix the last one is used."""
         self._registered = registered
         self._find_readers = readers
-        self._make = _make_factories(registered["register_embedders"], settings)
+        embedders = registered["register_embedders"]
+        self._make = {name: partial(_make, make, settings, *section) for name, make, *section in embedders}
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Traversal] = {entry.name: entry for entry in registered["register_traversers"]}
         self._lock = threading.Lock()
@@ -175,13 +176,13 @@ class Plugins:
     def check_embedder(self, name: str) -> None:
         """Raises NotFoundError for an unknown embedder, listing the known names; loads no model."""
         if name != AUTO:
-            _find_maker(self._make, name, "embedder")
+            _find_maker(self._make, name)
 
     def embedder(self, name: str) -> Embedder:
         """Returns the named embedder, made on first use; "auto" is the best installed one. NotFoundError lists the
         known names; NotAvailableError names the missing library."""
         name = self.resolve_embedder(name)
-        make = _find_maker(self._make, name, "embedder")
+        make = _find_maker(self._make, name)
         with self._lock:
             if name not in self._made:
                 self._made[name] = make()
@@ -254,18 +255,13 @@ def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest
     return make(*args, getattr(settings, section, None)) if section else make(*args)
 
 
-def _make_factories(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
-    """Returns the factory of each registered name."""
-    return {name: partial(_make, make, settings, *section) for name, make, *section in registered}
-
-
-def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) -> Callable[[], Any]:
-    """Returns the factory for a name, which may belong to a family. NotFoundError lists the known names."""
+def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str) -> Callable[[], Any]:
+    """Returns the factory of an embedder's name, which may belong to a family. NotFoundError lists the known names."""
     family, _, rest = name.partition(":")
     key = name if name in makers else f"{family}:"
     if key not in makers or name.endswith(":"):
         known = (f"{maker}..." if maker.endswith(":") else maker for maker in sorted(makers))
-        raise NotFoundError(f"There is no {kind} called {name!r}. Known: {', '.join(known)}.")
+        raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(known)}.")
     return partial(makers[key], rest=rest if key.endswith(":") else None)
 
 

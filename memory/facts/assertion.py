@@ -70,7 +70,9 @@ class FactAsserter:
                     id = self._copy_relation(new)
                     made = len(self._superseder.revision_ids)
                     self._superseder.apply_decision(Decision(old.id, id, decision.relation, decision.confidence), model)
-                    self._bind_to_revisions(id, self._superseder.revision_ids[made:])
+                    relations.set_field(self.conn, id, "t_expired", self._now)
+                    for revision in self._superseder.revision_ids[made:]:  # undoing them removes it
+                        revisions.change(self.conn, revision, id, "t_expired", None, self._now)
             else:
                 self._superseder.apply_decision(decision, model)
 
@@ -370,12 +372,6 @@ class FactAsserter:
         )
         self._new.append(id)
         return id
-
-    def _bind_to_revisions(self, renewed: int, made: Sequence[int]) -> None:
-        """Attaches a relation that is valid again to its revisions: undoing them removes it."""
-        relations.set_field(self.conn, renewed, "t_expired", self._now)
-        for revision in made:
-            revisions.change(self.conn, revision, renewed, "t_expired", None, self._now)
 
     def _links(self, ids: Sequence[int]) -> list[Link]:
         """Returns the relations among these edges as links of the graph in memory."""

@@ -34,7 +34,11 @@ def fill_one_slot(old: Fact, new: Fact, old_words: str, new_words: str) -> bool:
     if not _have_one_subject(old.objects[0], new.objects[0], old_words, new_words):
         return False
     kinds = {_kind(fact.objects[-1]) for fact in (old, new)}
-    return _share_predicate(old.predicate, new.predicate) or (len(kinds) == 1 and kinds != {"word"})
+    return (
+        canonical_predicate(old.predicate) == canonical_predicate(new.predicate)
+        or not _drop_auxiliary(old.predicate).isdisjoint(_drop_auxiliary(new.predicate))
+        or (len(kinds) == 1 and kinds != {"word"})
+    )
 
 
 def _kind(value: str) -> str:
@@ -53,12 +57,6 @@ def _have_one_subject(old: str, new: str, old_words: str, new_words: str) -> boo
 
 def _is_named(name: Collection[str], sentence: str) -> bool:
     return bool(name) and _stems(sentence).issuperset(name)
-
-
-def _share_predicate(old: str, new: str) -> bool:
-    if canonical_predicate(old) == canonical_predicate(new):
-        return True
-    return not _drop_auxiliary(old).isdisjoint(_drop_auxiliary(new))
 
 
 def _drop_auxiliary(predicate: str) -> frozenset[str]:

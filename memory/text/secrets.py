@@ -169,28 +169,18 @@ _IBAN = re.compile(r"(?<![\w/-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]
 
 def _find_numbers(text: str) -> Iterator[Secret]:
     """Yields cards by issuer and check digit, accounts by country and check digits."""
+    from stdnum import iban, luhn
+
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
-        if _ISSUER.match(digits) and _is_card(digits):
+        if _ISSUER.match(digits) and luhn.is_valid(digits):
             yield Secret(*match.span(), "card-number")
     for match in _IBAN.finditer(text):
         written = match[0]
-        while len(written) >= 15 and not _is_account(written):
+        while len(written) >= 15 and not iban.is_valid(written, check_country=False):
             written = written.rpartition(" ")[0]  # the following text may match the pattern, too
         if len(written) >= 15:
             yield Secret(match.start(), match.start() + len(written), "account-number")
-
-
-def _is_card(digits: str) -> bool:
-    from stdnum import luhn
-
-    return luhn.is_valid(digits)
-
-
-def _is_account(written: str) -> bool:
-    from stdnum import iban
-
-    return iban.is_valid(written, check_country=False)
 
 
 # Drawn by lot ----------------------------------------------------------------------------------

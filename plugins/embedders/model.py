@@ -21,11 +21,6 @@ MOST_THREADS = 8  # a small model gains little from more
 _END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
 
-def clean_text(text: str) -> str:
-    """Removes lone surrogates, which tokenizers reject."""
-    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
-
-
 class ModelEmbedder(ABC):
     """A model as an embedder (`memory.protocols.Embedder`)."""
 
@@ -57,7 +52,8 @@ class ModelEmbedder(ABC):
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
         if rows:
-            vectors[rows] = self._encode([clean_text(texts[row]) for row in rows], is_query)
+            cut = (texts[row][:MAX_CHARS] for row in rows)  # tokenizers reject lone surrogates
+            vectors[rows] = self._encode([text.encode("utf-8", "replace").decode() for text in cut], is_query)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors

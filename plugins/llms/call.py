@@ -173,16 +173,11 @@ def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], c
 
     return {
         "timeout": httpx.Timeout(max(limits[:2]) + 1, connect=connect_s),  # the call itself ends it before that
-        "verify": is_encrypted(url),
+        "verify": url.startswith("https:"),  # loading certificates takes 50 ms
         "follow_redirects": False,
         "limits": httpx.Limits(max_keepalive_connections=0),  # a call must know its own socket
         "event_hooks": {"request": [_trace], "response": [limit]},
     }
-
-
-def is_encrypted(url: str) -> bool:
-    """Whether the URL needs certificates, whose loading takes 50 ms."""
-    return url.startswith("https:")
 
 
 def to_int(value: Any) -> int:
@@ -274,7 +269,8 @@ def refuse_other_user(url: str) -> None:
     addresses = [f"{address}:{parts.port or 80:04X}" for address in REACHED]
     for table in TABLES:
         users = [user for address, user in _list_listeners(table) if address in addresses]
-        if user := next(filter(_is_other_person, users), None):
+        persons = (user for user in users if FIRST_PERSON <= user != os.getuid() and user != NOBODY)
+        if user := next(persons, None):
             raise ModelUnavailableError(
                 f"What listens on {url} {OTHERS} (user {user}), so nothing is sent to it. Run your own server on"
                 " another port and name its address: pal config set ollama.host ADDRESS",
@@ -294,7 +290,3 @@ def _list_listeners(table: Path) -> Iterator[tuple[str, int]]:
             if state != LISTENS:
                 return
             yield address, int(user)
-
-
-def _is_other_person(user: int) -> bool:
-    return FIRST_PERSON <= user != os.getuid() and user != NOBODY

@@ -70,10 +70,6 @@ class Headings(NamedTuple):
         """Returns the record of a line, "" for none."""
         return next((name for name in (line.section, line.chapter) if name in self.records), "")
 
-    def holds_once(self, line: Line, key: str) -> bool:
-        """Whether a key is unique in the record of its line."""
-        return self.keys is None or (self.record(line), key.casefold()) in self.keys
-
 
 class Places:
     """The places in a passage. `title`: its note's title and headings; `headings`: those of the whole note
@@ -93,7 +89,8 @@ class Places:
         section, chapter = clean(line.section), clean(line.chapter)
         if line.section in self._events:
             return FactPlace(section, "")
-        if key and not self._headings.holds_once(line, key):
+        keys = self._headings.keys
+        if key and keys is not None and (self._headings.record(line), key.casefold()) not in keys:
             return None
         if line.section in self._headings.records:
             return FactPlace(section, "")

@@ -59,7 +59,8 @@ def date_document(document: Document, path: Path, file_time: datetime | None, ha
     parts = dated_parts(lines, before, latest, period) if has_parts and not document.turns else ()
     title, end = document.title, len(lines)
     if parts:
-        title = None if begins_with_date(title or "") else title
+        leading = leading_date(title or "")
+        title = None if leading and leading[0] else title
         end = next(line for line, at in parts if at is not None) - 1
     own = document.at if document.at is not None and document.at <= now else None
     prose = [] if "columns" in document.properties else lines[before:end]  # dates in a table belong to its rows
@@ -108,12 +109,6 @@ def undated_time(own: datetime | None, parts: Parts) -> datetime | None:
     parts; then it only states when the note was begun or changed last."""
     days = [at.date() for _, at in parts if at is not None]
     return own if own is not None and days and not min(days) <= own.date() <= max(days) else None
-
-
-def begins_with_date(text: str) -> bool:
-    """Whether a text begins with a full date."""
-    day = leading_date(text)
-    return day is not None and day[0] is not None
 
 
 def _find_series(lines: Sequence[str]) -> frozenset[tuple[str, str]]:

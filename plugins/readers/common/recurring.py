@@ -166,18 +166,15 @@ class _Series:
     def _walk_days(self, since: date, until: date) -> Iterable[tuple[int, date]]:
         """Yields (line of the entry, day) of all that takes place in [since, until)."""
         for event in self._query.between(since, until):
-            day = _make_local(event["DTSTART"].dt, self._get_zone(int(event[_LINE]))).date()
+            line = int(event[_LINE])
+            day = _make_local(event["DTSTART"].dt, getattr(self._get_time(line), "tzinfo", None)).date()
             if since <= day < until:
-                yield int(event[_LINE]), day
+                yield line, day
 
     def _get_time(self, line: int) -> date | datetime:
         component = self._components[line]
         moment: date | datetime = (component.get("DTSTART") or component["DUE"]).dt
         return moment
-
-    def _get_zone(self, line: int) -> tzinfo | None:
-        moment = self._get_time(line)
-        return moment.tzinfo if isinstance(moment, datetime) else None
 
     def _get_start(self, line: int) -> datetime:
         return _make_local(self._get_time(line), None)
