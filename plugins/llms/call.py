@@ -169,7 +169,7 @@ def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], c
         is_plain = response.headers.get("content-encoding", "identity") == "identity"
         if not is_plain and response.request.headers.get("accept-encoding") == "identity":
             raise OSError("the server compressed its reply, which was not asked for")
-        response.stream = type("Limited", (_Limited, httpx.SyncByteStream), {})(response.stream)
+        rewrite_stream(httpx, response, _limit_chunks)
 
     return {
         "timeout": httpx.Timeout(max(limits[:2]) + 1, connect=connect_s),  # the call itself ends it before that
@@ -203,22 +203,28 @@ def repeats(text: str, longest: int, times: int, chars: int = 0) -> bool:
     return any(text.endswith(text[-n:] * max(times, -(-chars // n))) for n in range(1, min(longest, len(text)) + 1))
 
 
-class _Limited:
-    """The stream of a response, with an error if a server sends too much."""
+def rewrite_stream(httpx: Any, response: Any, rewrite: Callable[[Iterable[bytes]], Iterator[bytes]]) -> None:
+    """Lets a response of `httpx` (or httpx2) yield its body rewritten."""
+    inner = response.stream
 
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
+    class Rewritten(httpx.SyncByteStream):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            return rewrite(inner)
 
-    def __iter__(self) -> Iterator[bytes]:
-        count = 0
-        for data in self._inner:
-            count += len(data)
-            if count > MOST_BYTES:
-                raise OSError("the server sends without end")
-            yield data
+        def close(self) -> None:
+            inner.close()
 
-    def close(self) -> None:
-        self._inner.close()
+    response.stream = Rewritten()
+
+
+def _limit_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Raises an error if a server sends too much."""
+    count = 0
+    for data in chunks:
+        count += len(data)
+        if count > MOST_BYTES:
+            raise OSError("the server sends without end")
+        yield data
 
 
 def _trace(request: Any) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from memory.errors import MalformedOutputError, ModelUnavailableError
 from memory.facts.json_replies import parse_loosely
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, ModelInfo, ModelList, transport
-from plugins.llms.call import Call, client_arguments, find_json
+from plugins.llms.call import Call, client_arguments, find_json, rewrite_stream
 from plugins.llms.transport import Pieces, Remedies, collect
 from plugins.settings import OllamaSettings
 
@@ -186,7 +186,7 @@ def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, An
             request.headers["content-length"] = str(len(body))
 
     def escape(response: httpx.Response) -> None:
-        response.stream = _EscapedLines(response.stream)
+        rewrite_stream(httpx, response, _escape_lines)
 
     arguments = client_arguments(httpx, url, limits, transport.CONNECT_SECONDS)
     arguments["event_hooks"]["request"].append(prepare)
@@ -194,20 +194,12 @@ def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, An
     return ollama.Client(url, trust_env=False, headers=transport.PLAIN, **arguments)
 
 
-class _EscapedLines(httpx.SyncByteStream):
+def _escape_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Splits lines of JSON at line feeds only."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    def __iter__(self) -> Iterator[bytes]:
-        for line in transport.read_lines(self._inner):
-            for character, escaped in LINE_ENDS.items():
-                line = line.replace(character.encode(), escaped)
-            yield line + b"\n"
-
-    def close(self) -> None:
-        self._inner.close()
+    for line in transport.read_lines(chunks):
+        for character, escaped in LINE_ENDS.items():
+            line = line.replace(character.encode(), escaped)
+        yield line + b"\n"
 
 
 def _make_extra_arguments(request: LlmRequest) -> dict[str, Any]:

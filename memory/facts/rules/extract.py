@@ -35,56 +35,49 @@ _NAMED = re.compile(r"(?:[Tt]he |[Aa]n? )?(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?[A-ZÀ-�
 _BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
 
 
+_PLACES: tuple[tuple[str, str, Modality], ...] = (
+    ("home", "lives in", "asserted"),
+    ("employer", "works at", "asserted"),
+    ("no_home", "lives in", "negated"),
+    ("no_employer", "works at", "negated"),
+)
+
+
 def read_statement_facts(passage: PassageText) -> Iterator[ExtractedRelation]:
     """Yields the facts in the owner's sentences."""
-    rules = _rules(guess_language(passage.text))
-    if rules is None:
-        return
-    for start, end, line in passage.sentences:
+    patterns = _compile_patterns(guess_language(passage.text))
+    for start, end, line in passage.sentences if patterns else ():
         if line.speaker != OWNER:
             continue
-        for pattern, predicate, modality in rules.places:
-            if match := pattern.search(passage.text, start, end):
+        for key, predicate, modality in _PLACES:
+            if match := patterns[key].search(passage.text, start, end):
                 name = match[match.lastindex or 0].rstrip(".")
                 yield _relation(predicate, name, match.start(), match.end(), modality=modality)
-        if match := rules.own.search(passage.text, start, end):
-            yield from _attribute(match, rules)
-
-
-class _Rules:
-    """The rules of one language."""
-
-    def __init__(self, language: str) -> None:
-        [table] = tables("telling", language=language)
-        patterns = {key: value.replace("\n", "") for key, value in table.items()}
-
-        def place(key: str) -> re.Pattern[str]:
-            return re.compile(rf"(?<!\w)(?i:{patterns[key]})(?!\w)".replace("{name}", f"(?-i:{_NAME})"))
-
-        self.places: tuple[tuple[re.Pattern[str], str, Modality], ...] = (
-            (place("home"), "lives in", "asserted"),
-            (place("employer"), "works at", "asserted"),
-            (place("no_home"), "lives in", "negated"),
-            (place("no_employer"), "works at", "negated"),
-        )
-        self.own = re.compile(
-            rf"(?<!\w)(?i:{owner_pattern('my', language)}) (?P<key>[^\s,.;:!?]+(?: [^\s,.;:!?]+){{0,3}}?) "
-            rf"(?i:{patterns['is']}) (?P<value>\S.*)"
-        )
-        self.newer = re.compile(rf"(?:(?:{patterns['newer']}) )+", re.IGNORECASE)
-        self.behind = re.compile(rf"(?:,? {patterns['behind']})?[\s.!…]*$", re.IGNORECASE)
+        if match := patterns["own"].search(passage.text, start, end):
+            yield from _attribute(match, patterns)
 
 
 @cache
-def _rules(language: str) -> _Rules | None:
-    return _Rules(language) if tables("telling", language=language) else None
+def _compile_patterns(language: str) -> dict[str, re.Pattern[str]]:
+    """Returns the patterns of statements in a language; empty for one without any."""
+    if not (listed := tables("telling", language=language)):
+        return {}
+    texts = {key: value.replace("\n", "") for key, value in listed[0].items()}
+    patterns = {key: rf"(?<!\w)(?i:{texts[key]})(?!\w)".replace("{name}", f"(?-i:{_NAME})") for key, *_ in _PLACES}
+    patterns["own"] = (
+        rf"(?<!\w)(?i:{owner_pattern('my', language)}) (?P<key>[^\s,.;:!?]+(?: [^\s,.;:!?]+){{0,3}}?) "
+        rf"(?i:{texts['is']}) (?P<value>\S.*)"
+    )
+    patterns["newer"] = rf"(?i:(?:(?:{texts['newer']}) )+)"
+    patterns["behind"] = rf"(?i:(?:,? {texts['behind']})?[\s.!…]*$)"
+    return {key: re.compile(pattern) for key, pattern in patterns.items()}
 
 
-def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelation]:
+def _attribute(match: re.Match[str], patterns: Mapping[str, re.Pattern[str]]) -> Iterator[ExtractedRelation]:
     """Yields the fact of "my KEY is VALUE"."""
-    older = rules.newer.match(match["key"])
+    older = patterns["newer"].match(match["key"])
     key = match["key"][older.end() if older else 0 :].casefold()
-    value = rules.behind.sub("", match["value"]).strip()
+    value = patterns["behind"].sub("", match["value"]).strip()
     attribute = attribute_of(key)
     if not key or not 0 < len(value.split()) <= _MAX_VALUE_WORDS or attribute == "name":
         return  # what the owner is called is read of a note about them

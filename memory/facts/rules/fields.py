@@ -48,16 +48,6 @@ _ME = frozenset(("me", "i", "myself"))
 # Places ---------------------------------------------------------------------------------------
 
 
-class FactPlace(NamedTuple):
-    """The subject of a place in the text, and the heading that qualifies its keys, "" without one."""
-
-    subject: str
-    section: str
-
-    def predicate(self, key: str) -> str:
-        return f"{self.section} {key}" if self.section else key
-
-
 class Headings(NamedTuple):
     """The kinds of a note's headings: `records`, each a subject, and `sections` of the first level, which qualify the
     keys below them. `keys`: each unique key with its record, "" for the note; None if the whole note is not known."""
@@ -84,16 +74,17 @@ class Places:
             line.section for line in passage.lines if EVENT_TIME.match(passage.text, line.start, line.end)
         } - {""}
 
-    def find(self, line: Line, key: str = "") -> FactPlace | None:
-        """Returns the place of a line, and of its `key`; None in an entry of a log, and for a repeated key."""
+    def find(self, line: Line, key: str = "") -> tuple[str, str] | None:
+        """Returns the subject of a line and its `key`, qualified by the heading above; None in an entry of a log, and
+        for a repeated key."""
         section, chapter = clean(line.section), clean(line.chapter)
         if line.section in self._events:
-            return FactPlace(section, "")
+            return section, key
         keys = self._headings.keys
         if key and keys is not None and (self._headings.record(line), key.casefold()) not in keys:
             return None
         if line.section in self._headings.records:
-            return FactPlace(section, "")
+            return section, key
         if names_log_entry(section) or names_log_entry(chapter):
             return None
         subject = chapter if line.chapter in self._headings.records else self.note
@@ -101,7 +92,7 @@ class Places:
             section = section or chapter
         if not subject or len(section.split()) > MAX_NAME_WORDS:
             return None
-        return FactPlace(subject, "" if section.casefold() == subject.casefold() else section)
+        return subject, f"{section} {key}" if section and section.casefold() != subject.casefold() else key
 
 
 # Properties -----------------------------------------------------------------------------------
@@ -170,8 +161,8 @@ def line_facts(passage: PassageText, places: Places, written: datetime | None) -
             is_value = _is_value(value) and field.line.start not in items
             if place is not None and (field.is_marked or has_forms or is_value):
                 yield ExtractedRelation(
-                    subject=place.subject,
-                    predicate=place.predicate(field.key),
+                    subject=place[0],
+                    predicate=place[1],
                     object=OWNER if value.lower() in _ME else value,
                     start=valid.start,
                     end=valid.end,
