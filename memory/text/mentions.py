@@ -32,7 +32,6 @@ _NAME = re.compile(
     rf"(?<![\w@#/])(?:{_WORD}|(?<![+:.,–-])\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
     rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b(?![.,:]\d)))*"
 )
-_BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # ends a name
 TASK, STATE, VALUE = "task", "state", "value"  # types of objects that a fact has and that are no names
 _MAIL_TIMES = ("date", "sent")
@@ -339,20 +338,11 @@ def _strip_word(word: str) -> str:
 
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
     """Yields the runs of capitalised words, each with its start; a line's end ends a run."""
-    for match in _find_names(text):
+    for match in _NAME.finditer(text):
         start = match.start()
         for line in match[0].split("\n"):
             yield line.removesuffix(","), start
             start += len(line) + 1
-
-
-def _find_names(text: str) -> list[re.Match[str]]:
-    """Returns the matches of `_NAME`, tried only where a name can begin."""
-    names: list[re.Match[str]] = []
-    for place in _BEGIN.finditer(text):
-        if (not names or place.start() >= names[-1].end()) and (match := _NAME.match(text, place.start())):
-            names.append(match)
-    return names
 
 
 def _join_short_forms(mentions: list[Mention]) -> list[Mention]:

@@ -52,8 +52,6 @@ _KEYS = (
     r"[ _-]?(?:key|token|secret|code)(?:[ _-]id)?|(?<![\w-])(?:token|secret|credentials?|zugangsdaten)|bearer"
 )
 _ABOUT = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|in|von|vom|für|zum|zur|des|der|im|am|beim)\s[^:=|;\n]{1,60}?)?"
-# Where a label can begin; most lines have none and are skipped. All patterns of `_LABELLED` begin with one of these.
-_LABEL_START = re.compile(rf"(?={_PASSWORD}|{_NETWORK}|{_KEYS})", re.IGNORECASE)
 _QUOTES = r"[\"'`*_”“]{0,3}"
 _LABEL = re.compile(
     rf"(?:(?P<password>{_PASSWORD}|{_NETWORK})|(?P<key>{_KEYS})){_QUOTES}{_ABOUT}{_QUOTES}"
@@ -75,8 +73,6 @@ _QUOTED = re.compile(
     rf"(?:{_PASSWORD}|{_NETWORK})\b[^\n:=\"`“„]{{0,30}}[\"`“„](?P<value>[^\s\"`“”]{{4,64}})[\"`“”]",
     re.IGNORECASE,
 )
-
-_LABELLED = (_LABEL, _TOLD, _BESIDE, _QUOTED)
 
 _PIN = re.compile(
     r"(?:(?<![\w])(?:PINs?|PIN[ -]?(?:[Cc]ode|[Nn]ummer|[Nn]umber)|PUK2?|CVV2?|CVC2?|CSC)(?!\w)"
@@ -144,15 +140,14 @@ def find_labelled(text: str) -> Iterator[Found]:
     if len(lowered) != len(text):  # one letter becomes two in lower case, the Turkish İ
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
     for begin, end in _find_lines(lowered, _LABEL_SIGNS):
-        labels, in_sentences, adjacent, quoted = find_labels(text, begin, end)
-        for match in (*labels, *in_sentences):
+        for match in (*_LABEL.finditer(text, begin, end), *_TOLD.finditer(text, begin, end)):
             kind: SecretKind = "password" if match["password"] else "token"
             yield from _find_values(text, match.end(), kind, is_label=match.re is _LABEL)
-        for match in adjacent:
+        for match in _BESIDE.finditer(text, begin, end):
             a, b = _trim(text, *match.span("value"))
             if is_strong(text[a:b], 6) and re.search(r"\d", text[a:b]) and text[a:b].lower() != "1password":
                 yield a, b, "password"
-        for match in quoted:
+        for match in _QUOTED.finditer(text, begin, end):
             if match["value"].casefold() not in _NONE and not _PLACEHOLDER.match(match["value"]):
                 yield *match.span("value"), "password"
     for begin, end in _find_lines(lowered, _PIN_SIGNS):
@@ -167,19 +162,6 @@ def find_labelled(text: str) -> Iterator[Found]:
         if label := _CODES.search(text, begin, end) or _SEED.search(text, begin, end):
             yield from _find_codes(text, label.end(), end)
     yield from _find_in_columns(text, lowered)
-
-
-def find_labels(text: str, begin: int, end: int) -> list[list[re.Match[str]]]:
-    """Returns the matches of each pattern of `_LABELLED` in a line, like `finditer`, in a single search."""
-    starts = [start.start() for start in _LABEL_START.finditer(text, begin, end)]
-    collected: list[list[re.Match[str]]] = []
-    for pattern in _LABELLED:
-        matches: list[re.Match[str]] = []
-        for start in starts:
-            if not matches or start >= matches[-1].end():
-                matches += filter(None, [pattern.match(text, start, end)])
-        collected.append(matches)
-    return collected
 
 
 def _find_lines(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:

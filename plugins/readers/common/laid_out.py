@@ -95,19 +95,16 @@ def convert_table(source: Iterable[Row], note: str = "") -> Document:
         is_wide = is_wide or len(row[1]) > MAX_COLUMNS
         if len(rows) < MAX_ROWS:
             rows.append(row)
-    lines = [_write_line(header, cells) for _, cells in rows]
-    numbers = [number for number, _ in rows]
-    properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
-    notes = [note] if note else []
+    out = LaidOut()
+    for number, cells in rows:
+        out.add(_write_line(header, cells), number, apart=False)
+    if note:
+        out.note(note)
     if is_wide:
-        notes.append(f"only the first {MAX_COLUMNS} columns were read")
+        out.note(f"only the first {MAX_COLUMNS} columns were read")
     if count > MAX_ROWS:
-        notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
-    if notes and numbers:
-        properties[NOT_READ] = "; ".join(notes)
-        lines.append(f"({properties[NOT_READ]})")
-        numbers.append(numbers[-1])
-    return Document(uri="", text="\n".join(lines), properties=properties, lines=tuple(numbers))
+        out.note(f"only the first {MAX_ROWS} of {count} rows were read")
+    return out.close(properties={"columns": [name for name in header if name]})
 
 
 def _is_header(cells: list[str]) -> bool:

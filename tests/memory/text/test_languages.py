@@ -237,3 +237,8 @@ def test_threads_that_stem_side_by_side_get_the_stems_of_their_own_words() -> No
     finally:
         sys.setswitchinterval(before)
     assert together == alone
+
+
+def test_a_guess_is_the_same_whoever_asked_before() -> None:
+    for _ in range(2):
+        assert [guess_language("zum Bo", least) for least in (1, 4)] == ["de", "en"]
