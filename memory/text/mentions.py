@@ -51,7 +51,6 @@ _GOES_ON = re.compile(r" [a-zß-ÿ]")  # a word in small letters
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
 MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
-_TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{2,80})[\"”“»]|(?<![\w*])[*_]([^*_\n]{2,80})[*_](?![\w*])")
@@ -321,8 +320,7 @@ def _strip_marks(text: str) -> str:
     """Returns the text without the marks and labels of its format; no character moves."""
     if head := _HEAD.match(text):
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
-    if any(map(text.__contains__, _TASK_WORDS)):  # a search without result takes a fifth of a millisecond
-        text = _TASK_MARK.sub(_blank, text)
+    text = _TASK_MARK.sub(_blank, text)
     for sign, pattern in (("|", _TABLE_HEAD), ("=", _SETTING), (":", _ZONE)):
         text = pattern.sub(_blank, text) if sign in text else text
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
