@@ -25,6 +25,7 @@ from benchmarks import command, data, metrics
 from benchmarks.synthetic import Invention
 from memory import Memory
 from memory.ingest import ingest, versions
+from memory.ingest.draft import draft_document
 from memory.nouns import Document, Recall
 from memory.protocols import Embedder
 from memory.settings import ChunkSettings
@@ -70,7 +71,8 @@ def build(path: Path, folder: Path, count: int, embedder_name: str) -> None:
         with store.writing() as conn:
             embedder_id = vectors.register(conn, embedder)
         while batch := list(islice(documents, BATCH)):
-            ready = ingest.prepare(store, batch, ChunkSettings(), embedder)
+            drafts = [draft_document(document, ChunkSettings()) for document in batch]
+            ready = ingest.embed_drafts(store, drafts, embedder)
             with store.reading() as conn:
                 diffs = versions.compare_versions(conn, ready.documents)
             texts = ingest.texts_to_embed(ready.documents, diffs, ingest.sentence_window(embedder))

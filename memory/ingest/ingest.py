@@ -1,6 +1,6 @@
 """Ingestion: documents become episodes, theses and objects, in one transaction.
 
-`prepare` drafts (`draft.py`) and embeds outside the transaction. An `Ingestion`, the only writer, then writes the
+`embed_drafts` embeds drafts (`draft.py`) outside the transaction. An `Ingestion`, the only writer, then writes the
 difference to the stored version. An episode with unchanged words keeps its id, facts and edge memory, even if it moved.
 A long document may be written in pieces, each in its own transaction; its source counts as read with the last one."""
 
@@ -18,11 +18,10 @@ from memory.events import drop_letters
 from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
-from memory.ingest.draft import DocumentDraft, Masker, draft_document
+from memory.ingest.draft import DocumentDraft
 from memory.ingest.versions import FormerSentence, VersionDiff, align_versions, compare_versions, find_version_begin
-from memory.nouns import Document, Receipt
+from memory.nouns import Receipt
 from memory.protocols import Embedder, Vectors
-from memory.settings import ChunkSettings
 from memory.store import episodes, graph, revisions, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -47,21 +46,6 @@ class PreparedBatch(NamedTuple):
         late = [text for text in texts if text not in self.vectors]
         vectors = {**self.vectors, **dict(zip(late, embed_or_leave(embedder, late) if late else (), strict=True))}
         return np.array([vectors[text] for text in texts], np.float32).reshape(len(texts), embedder.dimension)
-
-
-def prepare(
-    store: Store,
-    documents: Sequence[Document],
-    settings: ChunkSettings,
-    embedder: Embedder,
-    rules: bool = True,
-    masker: Masker | None = None,
-) -> PreparedBatch:
-    """Drafts and embeds documents, masked by a `masker`. InvalidInputError for one without words or uri."""
-    newest = {document.uri: document for document in documents}
-    drafts = [draft_document(document, settings, rules, masker) for document in newest.values()]
-    places = {uri: place for place, uri in enumerate(newest)}
-    return embed_drafts(store, drafts, embedder)._replace(places=tuple(places[document.uri] for document in documents))
 
 
 def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedder) -> PreparedBatch:

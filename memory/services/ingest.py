@@ -9,15 +9,8 @@ import numpy as np
 
 from memory.errors import NotFoundError
 from memory.facts.attributes import is_about_owner
-from memory.ingest.draft import DocumentDraft
-from memory.ingest.ingest import (
-    Ingestion,
-    PreparedBatch,
-    embed_drafts,
-    prepare,
-    sentence_window,
-    texts_to_embed,
-)
+from memory.ingest.draft import DocumentDraft, draft_document
+from memory.ingest.ingest import Ingestion, PreparedBatch, embed_drafts, sentence_window, texts_to_embed
 from memory.ingest.versions import compare_versions
 from memory.nouns import Document, Receipt
 from memory.services.state import State
@@ -34,11 +27,12 @@ class Ingest:
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, the slow part, without writing or locking. InvalidInputError for a document
-        without words, NotAvailableError from the embedder."""
-        state, settings = self._state, self._state.settings
-        return prepare(
-            self._store, list(documents), settings.chunk, state.serving.embedder, settings.rules, state.masker
-        )
+        without words or uri, NotAvailableError from the embedder."""
+        given, settings, masker = list(documents), self._state.settings, self._state.masker
+        newest = {document.uri: document for document in given}
+        drafts = [draft_document(document, settings.chunk, settings.rules, masker) for document in newest.values()]
+        places = {uri: place for place, uri in enumerate(newest)}
+        return self.embed_drafts(drafts)._replace(places=tuple(places[document.uri] for document in given))
 
     def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:
         """Embeds new parts of documents, or of pieces of long ones, that were drafted elsewhere, with different uris;

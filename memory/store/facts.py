@@ -6,7 +6,7 @@ byte each, to rank the nearest: ten times as fast as comparing all values at 100
 `meta` names the embedder."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import PurePosixPath
@@ -53,9 +53,7 @@ def list_about(
     seen, evidence = ("1", "1") if history else (_SEEN_RELATION, _EVIDENCE)
     query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, evidence=evidence, ended=_EVIDENCE_ENDED)
     rows = conn.execute(query if history else _restrict_to_known(query), times).fetchall()
-    names = _list_objects(conn, [row[0] for row in theses])
-    facts = [_make_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_make_relation(row) for row in rows]
-    facts = _name_ends({fact.id: fact for fact in facts})
+    facts = _make_facts(conn, theses, rows)
     order = {fact.id: fact.id if fact.kind == "relation" else -fact.id for fact in facts}
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, order[fact.id]), reverse=True)
 
@@ -69,10 +67,7 @@ def get_many(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     relations = conn.execute(
         _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), parameters
     ).fetchall()
-    names = _list_objects(conn, [row[0] for row in theses])
-    facts = {row[0]: _make_fact("thesis", row, names.get(row[0], ())) for row in theses}
-    facts |= {row[0]: _make_relation(row) for row in relations}
-    facts = {fact.id: fact for fact in _name_ends(facts)}
+    facts = {fact.id: fact for fact in _make_facts(conn, theses, relations)}
     return [facts[id] for id in ids if id in facts]
 
 
@@ -91,8 +86,11 @@ def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, t
     return facts
 
 
-def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:
-    """Sorts the facts by id, with their end replaced by the start of their successor in its precision."""
+def _make_facts(conn: Connection, theses: list[tuple[Any, ...]], relations: list[tuple[Any, ...]]) -> list[Fact]:
+    """Returns the facts of these rows, with their end replaced by the start of their successor in its precision."""
+    names = _list_objects(conn, [row[0] for row in theses])
+    facts = {row[0]: _make_fact("thesis", row, names.get(row[0], ())) for row in theses}
+    facts |= {row[0]: _make_relation(row) for row in relations}
     after = ((fact, facts.get(fact.superseded_by or 0)) for fact in facts.values())
     return [replace(fact, until=new.since) if new and new.valid_from == fact.valid_to else fact for fact, new in after]
 

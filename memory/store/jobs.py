@@ -149,21 +149,19 @@ def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
 
 def list_jobs(conn: Connection, state: JobState, limit: int = -1, kinds: Sequence[str] | None = None) -> list[Job]:
     """Lists jobs in one state, of all or these kinds, newest first."""
-    chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     rows = conn.execute(
-        f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit",
-        {"state": state, "limit": limit, "kinds": to_json(list(kinds or ()))},
+        f"SELECT {_COLUMNS} FROM job WHERE state = ? AND (?2 IS NULL OR kind IN (SELECT value FROM json_each(?2)))"
+        " ORDER BY id DESC LIMIT ?3",
+        (state, None if kinds is None else to_json(list(kinds)), limit),
     )
     return [_make_job(row) for row in rows]
 
 
 def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> int:
     """Deletes done jobs, of all or these kinds, created before a time; returns their number."""
-    chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
-    return conn.execute(
-        f"DELETE FROM job WHERE state = 'done' AND created < :before{chosen}",
-        {"before": before, "kinds": to_json(list(kinds or ()))},
-    ).rowcount
+    of_kinds = "?2 IS NULL OR kind IN (SELECT value FROM json_each(?2))"
+    query = f"DELETE FROM job WHERE state = 'done' AND created < ?1 AND ({of_kinds})"
+    return conn.execute(query, (before, None if kinds is None else to_json(list(kinds)))).rowcount
 
 
 def _make_job(row: tuple[Any, ...]) -> Job:

@@ -13,13 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from memory.errors import (
-    InvalidInputError,
-    StoreBusyError,
-    StoreError,
-    StoreFullError,
-    StoreMovedError,
-)
+from memory.errors import InvalidInputError, StoreBusyError, StoreError, StoreFullError, StoreMovedError
 from memory.store import files, schema, seals
 from memory.store.connect import (
     Connection,

@@ -67,9 +67,7 @@ def get(conn: Connection, id: int) -> StoredTrace:
     query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
-        raise NotFoundError(
-            f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
-        )
+        raise _make_error(id)
     asked, plan_fields = _make_asked(row[:_COLUMNS]), _parse_plan(row[_COLUMNS - 1])
     as_of, text, citations, missing, confidence = row[_COLUMNS:]
     answer = None
@@ -236,9 +234,13 @@ _ONLY_ID = "json_object('episode_id', value ->> 'episode_id')"
 def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:
     """Sets the person's verdict on the answer: 1, -1, or None. NotFoundError."""
     if conn.execute("UPDATE trace SET feedback = ? WHERE id = ?", (feedback, id)).rowcount == 0:
-        raise NotFoundError(
-            f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
-        )
+        raise _make_error(id)
+
+
+def _make_error(id: int) -> NotFoundError:
+    return NotFoundError(
+        f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
+    )
 
 
 # Outcomes of many questions -------------------------------------------------------------------------------------
