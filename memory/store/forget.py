@@ -53,18 +53,13 @@ def retired_source(conn: Connection, id: int, now: int, mark: bool) -> Forgotten
     return _forget_versions(conn, read_value(conn, "SELECT uri FROM source WHERE id = ?", id), [id], now, mark)
 
 
-def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
-    """Forgets earlier text of live sources: retired episodes with all that was learned from them."""
-    return _forget_episodes(conn, ids, now) if ids else Forgotten()
-
-
 def _forget_versions(conn: Connection, uri: str, sources: Sequence[int], now: int, mark_content: bool) -> Forgotten:
     listed = id_list(sources)
     if mark_content:
         query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
         mark(conn, [digest for (digest,) in conn.execute(query, (listed,)).fetchall()], now)
     episodes = read_column(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed)
-    gone = _forget_episodes(conn, episodes, now)
+    gone = passages(conn, episodes, now)
     conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
     if read_value(conn, "SELECT 1 FROM source WHERE uri = ?", uri) is None:
         _remove_references(conn, uri)
@@ -88,7 +83,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
     if row is None:
         raise NotFoundError(f"There is no passage {id}.")
     synced.note_forgotten(conn, "passage", [(sha,) for sha in shared.hashes_of(conn, [id]).values()])
-    gone = _forget_episodes(conn, [id], now)
+    gone = passages(conn, [id], now)
     episodes.remove_unseen_secrets(conn, [row[0]])
     conn.execute(  # the title may contain the first words; the source stays, so that the file is not read again
         "UPDATE source SET title = ?2 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM episode WHERE source_id = ?1)",
@@ -127,7 +122,8 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
 
 
-def _forget_episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
+def passages(conn: Connection, episodes: list[int], now: int) -> Forgotten:
+    """Forgets episodes with all that was learned from them."""
     listed = id_list(episodes)
     theses = read_column(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {LISTED}", listed)
     relations = read_column(  # without other evidence

@@ -23,7 +23,6 @@ from contextlib import closing
 from pathlib import Path
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
-from memory.store import seals
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.files import APPLICATION_ID, verified_copy
 
@@ -87,7 +86,7 @@ def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -
         conn.execute("BEGIN IMMEDIATE")
         try:
             step(conn)
-            seals.discard(conn)
+            conn.execute("DELETE FROM seal")  # the form of the rows may have changed; `seals.watch` adds them again
             conn.execute(f"PRAGMA user_version = {BASE + number}")
             conn.execute("COMMIT")
         except BaseException:

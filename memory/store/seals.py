@@ -106,11 +106,6 @@ def renew(conn: Connection, tables: Iterable[str]) -> None:
         conn.execute(f"INSERT INTO seal {sums}")
 
 
-def discard(conn: Connection) -> None:
-    """Deletes all seals, because the form of the rows may have changed; `watch` adds them again."""
-    conn.execute("DELETE FROM seal")
-
-
 def sum_checksums(conn: Connection) -> int:
     """Returns the sum of all seals except those of MINOR tables: it changes with contents, not with runs of jobs."""
     minor = ", ".join(str(KINDS[table]) for table in MINOR)
