@@ -86,7 +86,7 @@ def has_foreign_log(path: Path) -> bool:
         owner, reached = json.loads(path.with_name(path.name + NOTE).read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    name, generation = _read_alone(path)
+    name, generation, _ = _read_alone(path)
     return name is not None and (name != owner or generation < reached)
 
 
@@ -119,45 +119,35 @@ class FileWatch:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._inodes = {place: _read_inode(place) for place in (path.parent, path, path.with_name(path.name + "-wal"))}
-        self._stamp = _read_stamp(path)
-        self._name, self._reached = _read_alone(path)
+        places = path.parent, path, path.with_name(path.name + "-wal")
+        self._inodes = {place: _read_status(place)[0] for place in places}
+        self._stamp = _read_status(path)[1]
+        self._name, self._reached, _ = _read_alone(path)
 
     @property
     def is_replaced(self) -> bool:
         """Whether the paths now lead to other files or none. 7 us."""
-        return any(_read_inode(place) != was for place, was in self._inodes.items())
+        return any(_read_status(place)[0] != was for place, was in self._inodes.items())
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether the folder was moved or deleted."""
-        return _read_inode(self._path.parent) != self._inodes[self._path.parent]
+        return _read_status(self._path.parent)[0] != self._inodes[self._path.parent]
 
     def is_overwritten(self) -> bool:
         """Checks the file; 2 us, or 0.3 ms if it must be read. Nobody may be writing. A partial checkpoint does not
         count."""
-        stamp = _read_stamp(self._path)
+        stamp = _read_status(self._path)[1]
         if stamp == self._stamp:
             return False
-        name, generation = _read_alone(self._path)
+        name, generation, is_foreign = _read_alone(self._path)
         if self._name is None or name is None:
-            is_other = self._name is not None and _is_foreign(self._path)
+            is_other = self._name is not None and is_foreign
         else:
             is_other = name != self._name or generation < self._reached
         if not is_other:
             self._stamp, self._name, self._reached = stamp, name or self._name, max(generation, self._reached)
         return is_other
-
-
-def _is_foreign(path: Path) -> bool:
-    """Whether the first page belongs to no memory. SQLite reads it: otherwise closing would release its locks."""
-    uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
-    try:
-        with closing(driver().connect(uri, uri=True)) as conn:
-            application_id: int = conn.execute("PRAGMA application_id").fetchone()[0]
-            return application_id != APPLICATION_ID
-    except driver().Error as error:
-        return getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB"
 
 
 def save_log(path: Path) -> Path | None:
@@ -174,35 +164,30 @@ def save_log(path: Path) -> Path | None:
     return aside
 
 
-def _read_inode(path: Path) -> tuple[int, int] | None:
+def _read_status(path: Path) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns ((device, inode), (time, size)) of a file or folder; zeros if it is missing."""
     try:
         status = path.stat()
     except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _read_stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
+        return (0, 0), (0, 0)
+    return (status.st_dev, status.st_ino), (status.st_mtime_ns, status.st_size)
 
 
 def _find_free_name(path: Path) -> Path:
     return path.with_name(f"{path.name}.{datetime.now():%Y%m%d-%H%M%S}.log.bak")
 
 
-def _read_alone(path: Path) -> tuple[str | None, int]:
-    """Returns (name, generation) in the file itself, without its log; None if it contains none."""
-    uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
+def _read_alone(path: Path) -> tuple[str | None, int, bool]:
+    """Returns (name, generation, whether it is no memory) from the file itself, without its log; None without a name.
+    SQLite reads it: otherwise closing would release its locks."""
+    uri, is_foreign = path.absolute().as_uri() + "?mode=ro&immutable=1", False
     try:
         with closing(driver().connect(uri, uri=True)) as conn:
+            is_foreign = conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID
             values = dict(conn.execute("SELECT key, value FROM meta WHERE key IN (?, 'generation')", (NAME,)))
-            return values.get(NAME), int(values.get("generation", 0))
-    except (driver().Error, ValueError, TypeError):
-        return None, 0
+            return values.get(NAME), int(values.get("generation", 0)), is_foreign
+    except (driver().Error, ValueError, TypeError) as error:
+        return None, 0, is_foreign or getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB"
 
 
 COPIES = "copies"  # in the table meta: paths of backups outside the folder
