@@ -91,7 +91,6 @@ class ScriptedClient:
     notes: tuple[wire.ListedSource, ...] = ()
     object_pages: dict[str, wire.ObjectReply] = field(default_factory=dict)
     note_pages: dict[str, wire.NoteReply] = field(default_factory=dict)
-    plans_made: wire.PlansReply = field(default_factory=lambda: wire.PlansReply((), ()))
     did: list[tuple[object, ...]] = field(default_factory=list)  # what was changed by hand: the call and its words
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
@@ -351,9 +350,6 @@ class ScriptedClient:
         if uri not in self.note_pages:
             raise DaemonError(wire.Failed("not_found", f"{uri} is not in memory.", "It may have been deleted."))
         return self.note_pages[uri]
-
-    def plans(self, days: int = 60) -> wire.PlansReply:
-        return self.plans_made
 
     def correct(self, fact: int, value: str) -> wire.Corrected:
         self.did.append(("correct", fact, value))

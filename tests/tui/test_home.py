@@ -234,7 +234,7 @@ async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Pa
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         assert "86 files would be read, 1.2 MB." in chat.words()
-        await chat.pilot.press("right", "enter")
+        await chat.pilot.press("enter")
         await chat.until(lambda: "Watching" in chat.text())
         assert [folder.path for folder in chat.client.state.files.folders] == [str(tmp_path / "notes")]
 
@@ -290,7 +290,7 @@ async def test_it_offers_to_connect_a_model() -> None:
         assert chat.screen.prompt.text == "/connect " and chat.screen.prompt.has_focus
 
 
-@pytest.mark.parametrize(("keys", "kept"), [("right enter", "watch"), ("y n w enter", "once"), ("escape", "")])
+@pytest.mark.parametrize(("keys", "kept"), [("y n w enter", "watch"), ("right enter", "once"), ("escape", "")])
 async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: Path, keys: str, kept: str) -> None:
     client = world.client(additions=[Script(wire.Added(2, 3, 0, 0))])
     async with chatting(client) as chat:
@@ -318,7 +318,7 @@ async def test_a_folder_with_pdfs_offers_their_reader_once(
         await chat.screen.tell("Here.")  # in place of Home
         await chat.send(f"/add {tmp_path}")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        await chat.pilot.press("right", "enter")
+        await chat.pilot.press("enter")
         await chat.until(lambda: "Office files, for 2 files there: about 17 MB" in chat.words())
         assert " -m pip install " in chat.words()
         await chat.pilot.press(key, "enter")

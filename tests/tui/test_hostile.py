@@ -140,7 +140,6 @@ async def test_hostile_memories_are_shown_as_text(text: str) -> None:
         object_pages={text: thing},
         note_pages={text: wire.NoteReply(source, NOW, (text,), (text,), (passage,), (fact,))},
         mine=wire.Profile((text,), (text,), (wire.ProfileEntry(text, (fact,), (fact,)),)),
-        plans_made=wire.PlansReply((wire.PlannedEntry("2026-04-24", text, text, True, text, text, 1, 31),), (fact,)),
     )
     async with chatting(client) as chat:
         chat.app._last_guard = []

@@ -315,13 +315,6 @@ MINE = wire.Profile(
     ("Tilda",), (),
     (wire.ProfileEntry("phone", (replace(FACT_PHONE, objects=("you", "0161 496 00"), since="2026-04-01"),)),),
 )  # fmt: skip
-PLANS = wire.PlansReply(
-    (wire.PlannedEntry("2026-04-24", "18:00", "Foghorn committee", False, PRISM.uri, "calendar", 7, 40),),
-    tuple(
-        replace(FACT_PHONE, id=id, objects=(task, state), predicate="status")
-        for id, task, state in ((1, "Count the steps", "done"), (2, "Paint the door", "open"))
-    ),
-)
 
 
 def remembered(**fields: object) -> ScriptedClient:
@@ -355,7 +348,6 @@ def remembered(**fields: object) -> ScriptedClient:
         "notes": (signal, wire.ListedSource(EARLIER.uri, "file", "Wednesday", 3, EARLIER.at)),
         "object_pages": {"Ozzie Penhale": ozzie, "Compressor": compressor},
         "mine": MINE,
-        "plans_made": PLANS,
         "note_pages": {
             PRISM.uri: wire.NoteReply(signal, read, ("museum",), ("qwen",), (passage,), (FACT_SOUNDED,)),
         },

@@ -111,7 +111,8 @@ class HomeTopic(Topic):
         from tui.dialogs.dialog import IntroductionScreen
 
         statements = await self.page.app.push_screen_wait(IntroductionScreen())
-        self.page.prompt.focus()
+        if statements:
+            self.page.prompt.focus()
         with self.page.tell_failures():
             for key, value in (statements or {}).items():
                 await self.link.call(Statement(key, value).say)

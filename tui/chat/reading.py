@@ -42,7 +42,7 @@ class ReadingTopic(Topic):
             question = ConfirmScreen(
                 f"Keep watching {short_path(str(path))}?",
                 f"{_describe_count(counted)} A watched folder is read now and whenever it changes.",
-                yes="Yes, watch it", no="No, read it once",
+                yes="Yes, watch it", no="No, read it once", is_usual=True,
             )  # fmt: skip
             is_watched = await self.page.app.push_screen_wait(question)
             if is_watched is not None and counted.lacking:

@@ -42,7 +42,7 @@ class SourceTopic(Topic):
             line.unfolded = True
             self.page.show_keys()
             self.page.conversation.transcript.bring_into_view(line, line.walk)
-        elif id is None:
+        elif id is None and answer.ready.is_set():
             self.page.show_message("The search of this answer is not stored.", "warning")
 
     def action_copy_answer(self) -> None:

@@ -107,26 +107,29 @@ class AskScreen(Dialog[str | None]):
 
 
 class ConfirmScreen(Dialog[bool | None]):
-    """Asks with two buttons; no has the focus. None if cancelled."""
+    """Asks with two buttons; the first has the focus: no, unless yes is usual. None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "app.focus_next", "Other button", show=False),
         Binding("escape", "dismiss(None)", "Cancel"),
     ]
-    AUTO_FOCUS = "#no"
+    AUTO_FOCUS = "Button"
 
-    def __init__(self, question: str, more: str = "", yes: str = "Yes, delete", no: str = "No") -> None:
+    def __init__(
+        self, question: str, more: str = "", yes: str = "Yes, delete", no: str = "No", is_usual: bool = False
+    ) -> None:
         super().__init__()
-        self._texts = question, more, no, yes
+        self._texts = question, more
+        self._buttons = [("no", no), ("yes", yes)][:: -1 if is_usual else 1]
 
     def compose(self) -> ComposeResult:
-        question, more, no, yes = self._texts
+        question, more = self._texts
         with Vertical(classes="dialog -small"):
             yield Plain(question, classes="dialog-title")
             if more:
                 yield Plain(more, classes="dialog-more")
             with Horizontal(classes="buttons"):
-                for id, label in (("no", no), ("yes", yes)):
+                for id, label in self._buttons:
                     button = Button(id=id, compact=True)
                     button.label = Content(display_safe(label, line=True))
                     yield button
