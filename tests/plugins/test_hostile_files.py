@@ -49,7 +49,7 @@ def outcome(read: Read, name: str, content: str | bytes) -> str:
 
 @pytest.mark.timeout(15)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_shape_for_one_reader(read: Read, name: str) -> None:
+def test_one_shape_for_every_reader(read: Read, name: str) -> None:
     assert [shape for shape, content in SHAPES.items() if not outcome(read, name, content)] == []
 
 
