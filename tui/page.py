@@ -143,6 +143,13 @@ class Page(Hasty[None]):
         except CannotOpenError as error:
             self.show_message(str(error), "warning")
 
+    async def find_passage(self, episode: int) -> wire.Passage | None:
+        """Returns a passage by its id; None if it was forgotten, or the daemon is down."""
+        try:
+            return await self.link.call(lambda client: client.episode(episode))
+        except (DaemonError, DaemonDownError):
+            return None
+
     async def action_go_back(self) -> None:
         await self.run_action("app.open_page('chat')")
 

@@ -42,7 +42,7 @@ class BrowseList(ScrollView, can_focus=True):
         super().__init__(id="items")
         self._fetch, self._highlighted, self._chosen = fetch, highlighted, chosen
         self._rows: dict[int, Row] = {}
-        self._total = 0
+        self.total = 0
         self._asked: set[int] = set()
         self._timer: Timer | None = None
         self.cursor = 0
@@ -52,16 +52,12 @@ class BrowseList(ScrollView, can_focus=True):
         """Returns the row under the cursor, if loaded."""
         return self._rows.get(self.cursor)
 
-    @property
-    def total(self) -> int:
-        return self._total
-
     def show(self, rows: Sequence[Row], total: int | None = None, wanted: Target | None = None) -> None:
         """Lists rows, the first of `total`; the cursor goes to the target `wanted` if it is among them."""
         self._rows = dict(enumerate(rows))
-        self._total = len(rows) if total is None else total
+        self.total = len(rows) if total is None else total
         self._asked = {0}
-        self.virtual_size = Size(0, self._total)
+        self.virtual_size = Size(0, self.total)
         places = (place for place, row in self._rows.items() if row.target is not None and row.target.is_same(wanted))
         self.cursor = next(places, self._step_from(-1, 1))
         self.scroll_to(y=0, animate=False)
@@ -80,7 +76,7 @@ class BrowseList(ScrollView, can_focus=True):
         index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         row = self._rows.get(index)
-        if index >= self._total or width <= 0:
+        if index >= self.total or width <= 0:
             return Strip.blank(width, self.rich_style)
         if row is None:
             self._ask_soon()
@@ -107,7 +103,7 @@ class BrowseList(ScrollView, can_focus=True):
         first, last = self.scroll_offset.y, self.scroll_offset.y + self.size.height
         for page in range(first // PAGE, last // PAGE + 1):
             offset = page * PAGE
-            missing = any(place not in self._rows for place in range(offset, min(offset + PAGE, self._total)))
+            missing = any(place not in self._rows for place in range(offset, min(offset + PAGE, self.total)))
             if missing and page not in self._asked:
                 self._asked.add(page)
                 self._fetch(offset)
@@ -117,15 +113,15 @@ class BrowseList(ScrollView, can_focus=True):
     def _step_from(self, index: int, step: int) -> int:
         """Returns the next selectable row in a direction; the same row if there is none."""
         place = index + step
-        while 0 <= place < self._total:
+        while 0 <= place < self.total:
             row = self._rows.get(place)
             if row is None or row.look != "heading":
                 return place
             place += 1 if step > 0 else -1
-        return max(0, min(index, self._total - 1))
+        return max(0, min(index, self.total - 1))
 
     def move(self, index: int) -> None:
-        if index != self.cursor and 0 <= index < self._total:
+        if index != self.cursor and 0 <= index < self.total:
             self.cursor = index
             self._highlight()
 
@@ -142,7 +138,7 @@ class BrowseList(ScrollView, can_focus=True):
         self.move(self._step_from(self.cursor, -1))
 
     def _move_page(self, direction: int) -> None:
-        target = max(0, min(self.cursor + direction * max(1, self.size.height - 1), self._total - 1))
+        target = max(0, min(self.cursor + direction * max(1, self.size.height - 1), self.total - 1))
         self.move(self._step_from(target - direction, direction))
 
     def action_page_down(self) -> None:
@@ -155,7 +151,7 @@ class BrowseList(ScrollView, can_focus=True):
         self.move(self._step_from(-1, 1))
 
     def action_last(self) -> None:
-        self.move(self._step_from(self._total, -1))
+        self.move(self._step_from(self.total, -1))
 
     def action_choose(self) -> None:
         if self.row is not None:

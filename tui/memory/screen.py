@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from daemon import wire
-from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client
 from daemon.terminal import count, display_safe
 from tui.actions import Action, bindings_of
 from tui.link import Activity, StatusChanged
@@ -231,17 +231,10 @@ class MemoryScreen(MemoryEdits):
                 note = await self.link.call(lambda client: client.note(uri))
                 return list_note_lines(note, self.folders)
             case Target(fact=wire.Fact() as fact):
-                passage = await self._passage(fact)
-                return list_fact_lines(fact, passage, self.folders)
+                return list_fact_lines(fact, await self.find_passage(fact.episode_id), self.folders)
             case Target(entry=wire.ProfileEntry() as entry):
                 return list_entry_lines(entry, self.folders)
         return []
-
-    async def _passage(self, fact: wire.Fact) -> wire.Passage | None:
-        try:
-            return await self.link.call(lambda client: client.episode(fact.episode_id))
-        except (DaemonError, DaemonDownError):
-            return None  # it was forgotten
 
     def _path(self, target: Target) -> str:
         """Returns `Ozzie Penhale`, after the names of the previous pages."""

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from daemon import wire
-from daemon.client.client import Client, DaemonDownError, DaemonError
+from daemon.client.client import Client, DaemonError
 from tui.actions import Action, bindings_of
 from tui.dialogs.dialog import AskScreen
 from tui.link import Activity, StatusChanged
@@ -168,14 +168,9 @@ class ReviewScreen(Page):
             return
         await asyncio.sleep(PAUSE_SECONDS)
         for id in missing:
-            self._passages[id] = await self._fetch_passage(id)
+            passage = await self.find_passage(id)
+            self._passages[id] = passage.text if passage else ""  # then the fact's own words are shown
         self._show()
-
-    async def _fetch_passage(self, id: int) -> str:
-        try:
-            return (await self.link.call(lambda client: client.episode(id))).text
-        except (DaemonError, DaemonDownError):
-            return ""  # it was forgotten: the fact's own words are shown
 
     def action_choose_other_side(self) -> None:
         self._side = "new" if self._side == "old" else "old"

@@ -31,26 +31,22 @@ class RevisionList(Options):
     def __init__(self, now: datetime) -> None:
         super().__init__(id="revisions", markup=False, compact=True)
         self._now = now
-        self._revisions: tuple[wire.Revision, ...] = ()
+        self.revisions: tuple[wire.Revision, ...] = ()
 
     @property
     def revision(self) -> wire.Revision | None:
-        return None if self.highlighted is None else self._revisions[self.highlighted]
-
-    @property
-    def revisions(self) -> tuple[wire.Revision, ...]:
-        return self._revisions
+        return None if self.highlighted is None else self.revisions[self.highlighted]
 
     def show(self, revisions: Sequence[wire.Revision], now: datetime) -> None:
         """Lists revisions; the highlight stays on the same one, or at its position."""
         before, place = self.revision, self.highlighted or 0
-        self._revisions, self._now = tuple(revisions), now
+        self.revisions, self._now = tuple(revisions), now
         places = [place for place, revision in enumerate(revisions) if before is not None and revision.id == before.id]
         self._list(min([*places, place][0], len(revisions) - 1))
 
     def highlight(self, id: int) -> None:
         """Highlights the revision of that id, if listed."""
-        for place, revision in enumerate(self._revisions):
+        for place, revision in enumerate(self.revisions):
             if revision.id == id:
                 self.highlighted = place
 
@@ -61,8 +57,8 @@ class RevisionList(Options):
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)
         with self.prevent(OptionList.OptionHighlighted):
-            self.set_options(Option(self._entry(revision, width)) for revision in self._revisions)
-        self.highlighted = highlighted if self._revisions else None
+            self.set_options(Option(self._entry(revision, width)) for revision in self.revisions)
+        self.highlighted = highlighted if self.revisions else None
 
     def _entry(self, revision: wire.Revision, width: int) -> Content:
         text = display_safe((revision.old if revision.relation == "negates" else revision.new).statement, line=True)

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from daemon import wire
 from tui.actions import Where, bindings_of
 from tui.page import Page
-from tui.widgets.passage import Passage, Sources
+from tui.widgets.passage import Heading, Passage, Sources
 from tui.widgets.plain import Plain
 from tui.wording import citation_text
 
@@ -27,7 +27,7 @@ class Evidence(Vertical, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
         self.border_title = "Evidence"
-        self.passage = Passage()
+        self._heading, self._passage = Heading(), Passage()
         self.citations: tuple[wire.Citation, ...] = ()
         self._folders: tuple[str, ...] = ()
         self._at = 0
@@ -53,8 +53,8 @@ class Evidence(Vertical, can_focus=True):
         grew = self.citations and citations[: len(self.citations)] == self.citations
         self.citations, self._folders, self._at = citations, folders, self._at if grew else 0
         self.set_class(not citations, "-empty")
-        if citations and self.passage.parent is None:
-            self.mount(self.passage)
+        if citations and self._passage.parent is None:
+            self.mount(self._heading, self._passage)
         self.query(Sources).remove()
         if len(citations) > 1:
             self.mount(Sources(citations, folders, self.highlight))
@@ -78,10 +78,11 @@ class Evidence(Vertical, can_focus=True):
             self.notify("Citation copied.", markup=False)
 
     def action_scroll_passage(self, direction: int) -> None:
-        self.passage.scroll_page(direction)
+        scroll = self._passage.scroll_page_up if direction < 0 else self._passage.scroll_page_down
+        scroll(animate=False)
 
     def action_scroll_line(self, direction: int) -> None:
-        self.passage.scroll_line(direction)
+        self._passage.scroll_relative(y=direction, animate=False)
 
     def action_open_source(self) -> None:
         if self.citation is not None and isinstance(self.screen, Page):
@@ -89,4 +90,5 @@ class Evidence(Vertical, can_focus=True):
 
     def _draw(self) -> None:
         place = f"{self._at + 1} of {len(self.citations)}" if len(self.citations) > 1 else ""
-        self.passage.show(self.citation, place, self._folders)
+        self._heading.show(self.citation, place, self._folders)
+        self._passage.show(self.citation)

@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import events, work
-from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 
@@ -78,7 +77,7 @@ class Heading(Plain):
     long after the passage."""
 
     def __init__(self) -> None:
-        super().__init__(classes="heading")
+        super().__init__()
         self._cited: wire.Citation | None = None
         self._place = ""
         self._folders: tuple[str, ...] = ()
@@ -98,46 +97,30 @@ class Heading(Plain):
         return Content.assemble((mark, "bold $accent"), " ", link, (suffix, "$foreground-muted"))
 
 
-class Passage(Vertical):
-    """The passage of one citation below its source, with the quoted part marked by a bar and without frontmatter.
-    Markdown is rendered."""
+class Passage(VerticalScroll, can_focus=False):
+    """The passage of one citation, with the quoted part marked by a bar and without frontmatter. Markdown is
+    rendered."""
 
     def __init__(self) -> None:
         super().__init__(id="passage")
         self.cited: wire.Citation | None = None
-        self._heading = Heading()
-        self._text = VerticalScroll(can_focus=False)
         self._drawn = 0  # the width for which tables were fitted
-
-    def compose(self) -> ComposeResult:
-        yield from (self._heading, self._text)
 
     def on_resize(self) -> None:
         """Fits tables again, since the size may arrive after the text."""
         if self.cited is not None and "|" in (self.cited.passage or "") and self._drawn != self.size.width:
             self._draw()
 
-    def show(self, cited: wire.Citation | None, place: str = "", folders: Iterable[str] = ()) -> None:
-        """Shows a citation's passage, or nothing. `place`: its position, `2 of 3`."""
-        is_new = cited != self.cited
-        self.cited = cited
-        self._heading.show(cited, place, folders)
-        if is_new:
+    def show(self, cited: wire.Citation | None) -> None:
+        """Shows a citation's passage, or nothing."""
+        if cited != self.cited:
+            self.cited = cited
             self._draw()
-
-    def scroll_page(self, direction: int) -> None:
-        """Scrolls a page up (-1) or down (1)."""
-        scroll = self._text.scroll_page_up if direction < 0 else self._text.scroll_page_down
-        scroll(animate=False)
-
-    def scroll_line(self, direction: int) -> None:
-        """Scrolls a line up (-1) or down (1)."""
-        self._text.scroll_relative(y=direction, animate=False)
 
     @work(exclusive=True)
     async def _draw(self) -> None:
         self._drawn = self.size.width  # of all parts: a size that arrives in between draws them again
-        await self._text.remove_children()
+        await self.remove_children()
         if (cited := self.cited) is None:
             return
         # Made safe before it is searched: removed characters would shift the marks.
@@ -160,21 +143,21 @@ class Passage(Vertical):
     async def _mount_part(self, name: str, text: str | Content, is_markdown: bool) -> Widget:
         if not is_markdown:
             plain = Plain(text, classes=name)
-            await self._text.mount(plain)
+            await self.mount(plain)
             return plain
         from tui.widgets.prose import Prose, fit_tables  # 60 ms, which an empty chat should not pay
 
         prose = Prose(cites=False, classes=name)
-        await self._text.mount(prose)
-        await prose.update(fit_tables(str(text), self._drawn - 2 if self._drawn else WIDEST))  # a scrollbar has two
+        await self.mount(prose)
+        await prose.update(fit_tables(str(text), self._drawn - 1 if self._drawn else WIDEST))
         return prose
 
     def _reveal(self, part: Widget | None) -> None:
         """Scrolls to the quoted lines."""
         if part is not None and part.is_attached:
-            self._text.scroll_to_widget(part, animate=False, top=part.region.height >= self._text.size.height)
+            self.scroll_to_widget(part, animate=False, top=part.region.height >= self.size.height)
         else:
-            self._text.scroll_home(animate=False)
+            self.scroll_home(animate=False)
 
 
 LONGEST = 200  # columns, before the width is known

@@ -35,7 +35,7 @@ class Transcript(VerticalScroll, can_focus=False):
         self._show_below, self._load_earlier, self._load_later = show_below, load_earlier, load_later
         self._earlier = Plain(classes="earlier").hide()
         self._later = Plain(classes="later").hide()  # at the end, while it is not the session's
-        self._follows = True
+        self.follows = True  # the end is in view
         self._seen = 0  # the lowest line that was in view
         self._from_end: float | None = None  # while earlier messages are mounted: how far the view stays from the end
         self._behind = 0
@@ -51,11 +51,6 @@ class Transcript(VerticalScroll, can_focus=False):
     def selected(self) -> Answer | None:
         """Returns the answer whose evidence is shown."""
         return next((answer for answer in self.answers if answer.has_class("-selected")), None)
-
-    @property
-    def follows(self) -> bool:
-        """Whether the end is in view, so that new lines are followed."""
-        return self._follows
 
     def select(self, answer: Answer) -> None:
         """Selects an answer; the newest is selected without a mark."""
@@ -73,7 +68,7 @@ class Transcript(VerticalScroll, can_focus=False):
 
     def follow(self) -> None:
         """Scrolls to the end, and follows it."""
-        self._follows = True
+        self.follows = True
         self.scroll_end(animate=False)
 
     def set_earlier(self, messages: int) -> None:
@@ -83,7 +78,7 @@ class Transcript(VerticalScroll, can_focus=False):
 
     async def append(self, widgets: Sequence[Widget], later: int) -> None:
         """Mounts messages at the end, with `later` more that are not mounted; the view does not move."""
-        self._follows = self._follows and not later
+        self.follows = self.follows and not later
         if later and self._later.parent is None:
             await self.mount(self._later)
         await self.mount_all(widgets, before=self._later if self._later.parent is not None else None)
@@ -92,7 +87,7 @@ class Transcript(VerticalScroll, can_focus=False):
 
     def bring_into_view(self, first: Widget, last: Widget) -> None:
         """Scrolls to what was unfolded in an answer: from its first part to its last, or as far as there is room."""
-        self._follows = False
+        self.follows = False
 
         def scroll() -> None:
             region = first.region.union(last.region).translate(self.scroll_offset - self.content_region.offset)
@@ -102,14 +97,14 @@ class Transcript(VerticalScroll, can_focus=False):
 
     async def reveal(self, widget: Widget) -> None:
         """Scrolls to a message, and stays there."""
-        self._follows = False
+        self.follows = False
         for answer in self.answers:
             await answer.ready.wait()
         # What was on its way to the end when the messages came gets there first.
         self.call_after_refresh(self.call_after_refresh, self._go_to, widget)
 
     def _go_to(self, widget: Widget) -> None:
-        self._follows = False
+        self.follows = False
         self.anchor(False)
         self.scroll_to_widget(widget, top=True, animate=False, force=True, immediate=True)
 
@@ -118,11 +113,11 @@ class Transcript(VerticalScroll, can_focus=False):
         self.set_earlier(0)
         self._later = Plain(classes="later").hide()
         await self.query_children().exclude(".earlier").remove()
-        self._follows = True  # not by `follow`, which scrolls when other messages may be there
+        self.follows = True  # not by `follow`, which scrolls when other messages may be there
 
     async def prepend(self, widgets: Sequence[Widget]) -> None:
         """Mounts earlier messages at the top; the view does not move."""
-        if not self._follows:
+        if not self.follows:
             self._from_end = self.virtual_size.height - self.scroll_y
         await self.mount_all(widgets, after=self._earlier)
         for widget in widgets:
@@ -135,7 +130,7 @@ class Transcript(VerticalScroll, can_focus=False):
         end is in view: nothing visible is removed."""
         messages = [widget for widget in self.children if isinstance(widget, (Question, Answer))]
         surplus = len(messages) - keep
-        if surplus <= 0 or not self._follows:
+        if surplus <= 0 or not self.follows:
             return 0
         first_kept = self.children.index(messages[surplus])
         await self.remove_children([widget for widget in self.children[:first_kept] if widget is not self._earlier])
@@ -145,7 +140,7 @@ class Transcript(VerticalScroll, can_focus=False):
         """Lays out at the end while following: scrolling afterwards would lay out and draw twice. Textual's `anchor`
         does the same, but draws a short transcript at the bottom."""
         arranged = super().arrange(size, optimal)
-        if self._follows and self._from_end is None:
+        if self.follows and self._from_end is None:
             end = max(0, arranged.total_region.bottom - size.height)
             self.set_reactive(Transcript.scroll_y, end)
             self.set_reactive(Transcript.scroll_target_y, end)
@@ -155,7 +150,7 @@ class Transcript(VerticalScroll, can_focus=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if self._from_end is None:
-            self._follows = new_value >= self.max_scroll_y
+            self.follows = new_value >= self.max_scroll_y
         self._measure()
         if new_value <= 0 < old_value:
             self._want_earlier()
@@ -190,7 +185,7 @@ class Transcript(VerticalScroll, can_focus=False):
         if self._from_end is not None:
             return
         bottom = round(self.scroll_y) + self.container_size.height
-        self._seen = self.virtual_size.height if self._follows else max(self._seen, bottom)
+        self._seen = self.virtual_size.height if self.follows else max(self._seen, bottom)
         behind = max(0, self.virtual_size.height - self._seen)
         if behind != self._behind:
             self._behind = behind
