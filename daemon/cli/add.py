@@ -56,7 +56,7 @@ def add(
     if not yes:
         confirm_much(session, folders)
     if STDIN in paths:
-        text = _stdin()
+        text = _read_stdin()
         session.show(session.client.remember(text), _print_receipt)
     if files:
         added = _read(session, files, policy, again)
@@ -67,13 +67,13 @@ def add(
 def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
     try:
         events = session.client.add(files, policy, again)
-        return session.follow(events, wire.Added, "Reading", lambda added: click.echo(_summary(added)))
+        return session.follow(events, wire.Added, "Reading", lambda added: click.echo(_summarise(added)))
     except KeyboardInterrupt:
         output.say("\nThe daemon goes on reading. `pal status` shows how far it is.")
         raise click.exceptions.Exit(130) from None
 
 
-def _summary(added: wire.Added) -> str:
+def _summarise(added: wire.Added) -> str:
     others = {"unchanged": added.unchanged, "skipped": added.skipped, "removed": added.removed}
     parts = [f"Read {count(added.sources, 'note')}", count(added.episodes, "passage")]
     parts += [f"{number:,} {word}" for word, number in others.items() if number]
@@ -90,7 +90,7 @@ def remember(
     session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None
 ) -> None:
     """Save TEXT as a note. "-" reads it from standard input."""
-    words = _stdin() if text == (STDIN,) else " ".join(text)
+    words = _read_stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
     session.show(session.client.remember(words, title=title, at=at, source=source), _print_receipt)
@@ -103,7 +103,7 @@ def _print_receipt(kept: wire.Receipt) -> None:
         click.echo(f"Already known: note {kept.source_id}.")
 
 
-def _stdin() -> str:
+def _read_stdin() -> str:
     if sys.stdin.isatty():
         output.say("Type or paste the text, then press Ctrl-D.")
     try:

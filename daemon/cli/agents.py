@@ -85,12 +85,12 @@ def clients(session: Session) -> None:
                 "verdicts": known.verdicts if known else 0,
             }
         )
-    session.show_rows(rows, map(_row, rows), "No agent is known yet. Give one the memory: pal mcp install CLIENT")
+    session.show_rows(rows, map(_make_row, rows), "No agent is known yet. Give one the memory: pal mcp install CLIENT")
 
 
-def _row(of: dict[str, Any]) -> list[str]:
+def _make_row(of: dict[str, Any]) -> list[str]:
     sees = of["sees"] if isinstance(of["sees"], str) else ", ".join(of["sees"]) or "nothing"
-    last = f", the last on {output.day(of['last'].astimezone())}" if of["last"] else ""
+    last = f", the last on {output.format_day(of['last'].astimezone())}" if of["last"] else ""
     wrote = f"{count(of['notes'], 'note')}{last}" if of["notes"] else "no notes"
     return [of["name"], "reads and writes" if of["write"] else "reads", wrote, f"sees {sees}"]
 

@@ -65,7 +65,7 @@ def ask(
     masked: --secrets shows them. Exits with 5 if only the closest lines are shown, with 4 if there are none. --json
     prints the answer with its citations, --events all events as JSON lines.
     """
-    text = _text(question)
+    text = _join_words(question)
     if vertices:
         strategy = f"{strategy}@{vertices}"
     events = session.reader.ask(
@@ -104,7 +104,7 @@ def recall(
 
     If no note has any of its words, the nearest passages are shown, and a message tells why.
     """
-    text = _text(question)
+    text = _join_words(question)
     secrets = Secrets(session, shown)
     reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
     if not session.shows_json(reply):
@@ -112,11 +112,11 @@ def recall(
             output.say(describe_time(step))
         if reply.unknown and reply.hits:
             there = " there" if within != wire.Scope() else ""
-            output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")
+            output.say(f"No note{there} has {_quote_words(reply.unknown)}. What comes nearest in meaning:")
     hits = reply.hits[:MAX_NEAREST] if reply.unknown else reply.hits
     for number, hit in enumerate(hits if not session.as_json else (), start=1):
         passage = hit.passage
-        place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
+        place = output.locate(passage.uri, passage.line, passage.title, passage.speaker, output.format_day(passage.at))
         output.print_bold(f"{number}. {place}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
@@ -131,7 +131,7 @@ def recall(
         )
 
 
-def _words_of(words: Sequence[str]) -> str:
+def _quote_words(words: Sequence[str]) -> str:
     named = [f'"{word}"' for word in words[:MAX_UNKNOWN_WORDS]]
     head = ", ".join(named[:-1])
     return f"the word {named[0]}" if not head else f"any of the words {head} and {named[-1]}"
@@ -143,7 +143,7 @@ def _is_empty(reply: wire.RecallReply) -> bool:
     )
 
 
-def _text(words: tuple[str, ...]) -> str:
+def _join_words(words: tuple[str, ...]) -> str:
     text = " ".join(words).strip()
     if not text:
         raise click.UsageError('The question is empty. For example: pal ask "where is the harbour office?"')

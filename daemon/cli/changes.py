@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.options import as_date, json_command
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
-from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
+from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, format_span, print_suspects, shorten
 from daemon.terminal import count
 
 KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
@@ -86,7 +86,7 @@ def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bo
     output.print_bold(heading)
     for entry in entries:
         when = " ".join(filter(None, (entry.day if dated else "", entry.time)))
-        where = output.style_text(output.place(entry.uri, entry.line, entry.title), dim=True)
+        where = output.style_text(output.locate(entry.uri, entry.line, entry.title), dim=True)
         output.print_text(f"  {when}{'  ' if when else ''}{' '.join(entry.text.split())}", nl=False)
         click.echo(f"  {where}")
 
@@ -144,9 +144,9 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
     if session.as_json:
         output.print_json(reply)
     elif not reply.revisions:
-        output.say(_none(state, about))
+        output.say(_explain_none(state, about))
     elif state == "open" and sys.stdin.isatty() and sys.stdout.isatty():
-        _one_by_one(session, reply)
+        _ask_each(session, reply)
     else:
         for revision in reply.revisions:
             _print(revision)
@@ -181,12 +181,12 @@ def _settle(session: Session, id: int, verdict: str) -> None:
         output.print_text(f"Revision {id}{' already has this verdict' if same else ''}: {settled.outcome}")
 
 
-def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
+def _ask_each(session: Session, reply: wire.RevisionsReply) -> None:
     """Asks of each with a single key."""
     done = 0
     for number, revision in enumerate(reply.revisions, 1):
         _print(revision, f"  ({number} of {len(reply.revisions)})")
-        while (key := _key()) not in (*KEYS, "s", "q"):
+        while (key := _read_key()) not in (*KEYS, "s", "q"):
             pass
         if key == "q":
             break
@@ -200,7 +200,7 @@ def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
     output.say(f"Decided: {done:,}. {f'Waiting: {left:,}.' if left else 'Nothing is left to decide.'}")
 
 
-def _key() -> str:
+def _read_key() -> str:
     click.echo(CHOICE, nl=False)
     key = click.getchar().lower()
     click.echo(key if key.isprintable() else "")
@@ -212,13 +212,13 @@ def _print(revision: wire.Revision, suffix: str = "") -> None:
     output.print_bold(f"Revision {revision.id}: {revision.title.lower()}{state}{suffix}")
     for name, fact in zip(revision.sides, (revision.old, revision.new), strict=True):
         output.print_text(f"   {name}: {fact.statement}")
-        output.print_dim(f"      {span(fact, 'no date  ')}{describe_place(fact)}")
+        output.print_dim(f"      {format_span(fact, 'no date  ')}{describe_place(fact)}")
         if fact.quote and fact.quote != fact.text:
-            output.print_dim(f'      "{short(fact.quote)}"')
+            output.print_dim(f'      "{shorten(fact.quote)}"')
     output.print_dim(f"   Why: {revision.reason} ({AUTHOR.get(revision.author, revision.author)})")
 
 
-def _none(state: str, about: str | None) -> str:
+def _explain_none(state: str, about: str | None) -> str:
     of = f" about {about!r}" if about else ""
     if state == "open":
         listed = "Facts that an edit replaced, and notes that disagree, are listed here."

@@ -17,7 +17,7 @@ from daemon.cli.answers import Secrets, print_answer, print_message, print_store
 from daemon.cli.options import json_command
 from daemon.cli.output import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import local_time, where
+from daemon.cli.show import describe_source, format_time
 from daemon.client.client import Client, DaemonDownError, DaemonError
 from daemon.paths import write_opener
 from daemon.terminal import ABOUT_STATEMENTS, count, describe_evidence, describe_statement, title_of
@@ -132,7 +132,7 @@ class PlainChat:
         if self._interactive:
             notes = count(self.client.status().stats.sources, "note")
             output.print_text(f"Memory: {notes}. Ask a question, or type /help." if notes != "0 notes" else HOW_TO_READ)
-        for line in _typed_lines() if self._interactive else _piped_lines():
+        for line in _read_typed() if self._interactive else _read_piped():
             if line == "/quit":
                 break
             self._do(line)
@@ -224,7 +224,7 @@ class PlainChat:
         if self._answered is None or self._answered.trace_id is None:
             output.print_text("Nothing was asked yet.")
             return
-        evidence = describe_evidence(self.client.why(self._answered.trace_id), where)
+        evidence = describe_evidence(self.client.why(self._answered.trace_id), describe_source)
         output.print_text("\n".join(evidence))
 
     # Sessions -------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class PlainChat:
         kept = [conversation for conversation in self.client.conversations() if conversation.messages][:SESSIONS_SHOWN]
         for conversation in kept:
             output.print_text(
-                f"{conversation.id}: {conversation.title or 'Untitled'}, {local_time(conversation.updated)}"
+                f"{conversation.id}: {conversation.title or 'Untitled'}, {format_time(conversation.updated)}"
             )
         output.print_text("/resume NUMBER goes on with one." if kept else "There are no sessions yet.")
 
@@ -266,7 +266,7 @@ class PlainChat:
         output.print_text(f"Effort: {self._effort}. There are: {', '.join(EFFORTS)}.")
 
 
-def _typed_lines() -> Iterator[str]:
+def _read_typed() -> Iterator[str]:
     """Yields typed lines, with the terminal's editing and history, until Ctrl+D."""
     with suppress(ImportError):
         import readline  # noqa: F401  `input` uses it
@@ -280,7 +280,7 @@ def _typed_lines() -> Iterator[str]:
             yield line
 
 
-def _piped_lines() -> Iterator[str]:
+def _read_piped() -> Iterator[str]:
     for line in sys.stdin.buffer:
         if text := line.decode("utf-8", "replace").strip():
             yield text

@@ -17,9 +17,9 @@ from daemon.cli.options import (
     confirm_much,
     json_command,
     json_option,
-    known_key,
     list_unwatched,
     require_folder,
+    require_key,
     watch_folder,
     write_setting,
 )
@@ -57,7 +57,7 @@ def show(session: Session) -> None:
     rows = entries(load(session.paths.config))
     session.show_rows(
         {key: value for key, (value, _, _) in rows.items()},
-        (("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()),
+        (("*" if value != default else " ", key, _format_value(value)) for key, (value, default, _) in rows.items()),
     )
     if ignored := describe_ignored(session.paths.config):
         output.say(ignored)
@@ -86,8 +86,8 @@ def get_(session: Session, key: str) -> None:
     from daemon.config.settings import entries, load
 
     rows = entries(load(session.paths.config))
-    value, _, _ = rows[known_key(key, rows)]
-    session.show({key: value}, "\n".join(value) if isinstance(value, tuple) else _short(value))
+    value, _, _ = rows[require_key(key, rows)]
+    session.show({key: value}, "\n".join(value) if isinstance(value, tuple) else _format_value(value))
 
 
 @config.command("set")
@@ -128,7 +128,7 @@ def edit(session: Session) -> None:
     output.say("The settings are valid. They take effect after: pal daemon restart")
 
 
-def _short(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"{len(value)} entries"
     return str(value).lower() if isinstance(value, bool) else str(value)

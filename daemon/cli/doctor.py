@@ -128,17 +128,17 @@ def print_places(session: Session) -> None:
             output.print_text(f"{'masked' if place.is_masked else 'Not masked'}: {_describe(place)}")
         if not places:
             output.say("No secrets were found in your notes.")
-        for remedy in _remedies(unmasked):
+        for remedy in _list_remedies(unmasked):
             output.say(remedy)
     if unmasked:
         sys.exit(1)
 
 
 def _describe(place: wire.SecretPlace) -> str:
-    return f"{output.place(place.uri, place.line, place.uri)}: {place.kind.replace('-', ' ')}"
+    return f"{output.locate(place.uri, place.line, place.uri)}: {place.kind.replace('-', ' ')}"
 
 
-def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
+def _list_remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
     """Yields the commands that mask secrets: each source is forgotten, with its earlier versions and the answers from
     it, and read again."""
     uris = dict.fromkeys(place.uri for place in unmasked)

@@ -66,16 +66,16 @@ def export(session: Session, to: Path, markdown: bool, secrets: bool, force: boo
     if str(to) == STDOUT:
         if markdown:
             raise click.BadParameter("Pages are a folder of files. Name one.", param_hint="FOLDER")
-        _write_out(_lines(session, secrets=secrets, hidden=sys.stdout.isatty()))
+        _write_out(_read_lines(session, secrets=secrets, hidden=sys.stdout.isatty()))
         return
     to = _check_place(session, to.expanduser(), markdown, force)
 
     try:
         if markdown:
-            done = {"files": write_folder(to, write_pages(_lines(session, pages=True)))}
+            done = {"files": write_folder(to, write_pages(_read_lines(session, pages=True)))}
         else:
             with open_new(to) as file:
-                file.writelines(_lines(session, secrets=secrets))
+                file.writelines(_read_lines(session, secrets=secrets))
             done = {"bytes": to.stat().st_size}
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="TO") from error
@@ -106,7 +106,9 @@ def _check_place(session: Session, to: Path, markdown: bool, force: bool) -> Pat
     return to
 
 
-def _lines(session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False) -> Iterator[bytes]:
+def _read_lines(
+    session: Session, *, pages: bool = False, secrets: bool = False, hidden: bool = False
+) -> Iterator[bytes]:
     """Yields the lines of an export, with a bar on a terminal that shows how far it is."""
     export = session.reader.export_with_secrets() if secrets else session.reader.export(pages)
     with export as lines, progress_bar("Writing", hidden or session.as_json) as bar:
@@ -320,7 +322,7 @@ def _write_page(thing: dict[str, Any]) -> Iterator[str]:
 def _describe_fact(fact: dict[str, Any], thing: dict[str, Any]) -> str:
     """Returns `phone: 0161 496 07, since 2026-03-09 ([Ozzie](...), line 4)`."""
     when = f", since {fact['since']}" if fact["since"] else f", until {fact['until']}" if fact["until"] else ""
-    return f"{_describe_value(fact, thing)}{when} ({_place(fact)})"
+    return f"{_describe_value(fact, thing)}{when} ({_link_note(fact)})"
 
 
 def _describe_value(fact: dict[str, Any], thing: dict[str, Any]) -> str:
@@ -341,7 +343,7 @@ def _write_timeline(thing: dict[str, Any]) -> Iterator[str]:
         fact, ended = value["fact"], value["ended"]
         until = f" to {fact['until']}" if fact["until"] else ""
         why = f"; {_escape(ended['reason'])}" if ended and ended["reason"] else ""
-        yield f"- {_find_begin(fact)}{until}: {_describe_value(fact, thing)} ({_place(fact)}{why})\n"
+        yield f"- {_find_begin(fact)}{until}: {_describe_value(fact, thing)} ({_link_note(fact)}{why})\n"
 
 
 def _find_begin(fact: dict[str, Any]) -> str:
@@ -351,10 +353,10 @@ def _find_begin(fact: dict[str, Any]) -> str:
 def _describe_mention(note: dict[str, Any]) -> str:
     day = f", {note['at'][:10]}" if note["at"] else ""
     text = _escape(note["quote"]) if note["quote"].strip() else "…"
-    return f"\n> {text}\n> — {_place(note)}{day}\n"
+    return f"\n> {text}\n> — {_link_note(note)}{day}\n"
 
 
-def _place(item: dict[str, Any]) -> str:
+def _link_note(item: dict[str, Any]) -> str:
     """Returns a link to the note of a fact or mention, if it is a file."""
     uri, line = item["uri"], item["line"]
     file, _, _ = uri.partition("#")

@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.options import as_date, as_of_option, json_command, json_option
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
-from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
+from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, format_span
 from daemon.terminal import count
 from memory.text.predicates import subject_and_predicate
 
@@ -55,7 +55,7 @@ def facts(session: Session, name: str | None, as_of: datetime | None, known_on: 
                     click.echo()
                 output.print_bold(f"Sentences that mention {name}")
             output.print_text(fact.statement)
-            output.print_dim(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}")
+            output.print_dim(f"   fact {fact.id}  {format_span(fact)}{describe_place(fact)}")
         for dispute in reply.disputes:
             output.print_text(f"Two notes disagree: {describe_fact(dispute.old)}; {describe_fact(dispute.new)}")
             output.print_dim(f"   to decide: pal review {dispute.id}")
@@ -94,7 +94,7 @@ def _print_value(value: wire.TimelineValue, timeline: wire.FactTimeline) -> None
     fact = value.fact
     other = f" ({fact.predicate})" if fact.predicate != timeline.predicate else ""
     words = f"{fact.objects[-1]}{other}{fact.remark}" if fact.predicate else f"“{fact.text}”"
-    output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
+    output.print_text(f"   {format_span(fact, 'at some time  ')}{' '.join(words.split())}")
     output.print_dim(f"      {describe_place(fact)}, fact {fact.id}")
     if value.ended:
         output.print_dim(f"      {describe_end(value.ended)} (revision {value.ended.id})")
@@ -163,4 +163,4 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
     """Describes a source for a person."""
     if uri.startswith(BY_HAND):
         return "you said so"
-    return title if uri.startswith("note:") else output.place(uri, line)
+    return title if uri.startswith("note:") else output.locate(uri, line)

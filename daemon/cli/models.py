@@ -132,7 +132,7 @@ def use(session: Session, role: str, names: tuple[str, ...]) -> None:
 def _print_grades(graded: wire.Grades) -> None:
     rows = [
         ("Model", graded.name),
-        *((label, _share(share)) for label, share in zip(GRADES, _grades(graded), strict=True)),
+        *((label, _format_share(share)) for label, share in zip(GRADES, _list_grades(graded), strict=True)),
         ("Speed", f"{graded.tokens_per_s:,.0f} tokens/s, the first after {graded.first_s:.1f} s"),
         ("A question", f"about {graded.question_s:.0f} s" if graded.question_s else "not known"),
         ("Long texts", f"{graded.context:,} tokens at least" if graded.context else "none"),
@@ -144,7 +144,7 @@ def _print_grades(graded: wire.Grades) -> None:
 
 def _print(reply: wire.ModelsReply) -> None:
     if reply.models:
-        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11), spare=(10, 2, 8, 9))
+        output.print_table([HEAD, *map(_make_row, reply.models)], right=range(2, 11), spare=(10, 2, 8, 9))
         click.echo("")
         output.print_table(
             (role.role, role.used or NONE, f"wanted: {', '.join(role.names) or NONE}") for role in reply.roles
@@ -159,25 +159,25 @@ def _print(reply: wire.ModelsReply) -> None:
         _say(reply.hints)
 
 
-def _row(row: wire.ModelRow) -> tuple[str, ...]:
+def _make_row(row: wire.ModelRow) -> tuple[str, ...]:
     known = row.grades if not row.outdated else None
-    shares = _grades(known) if known else (None,) * len(GRADES)
+    shares = _list_grades(known) if known else (None,) * len(GRADES)
     return (
         row.name,
         "here" if row.is_local else "elsewhere",
         f"{row.context:,}" if row.context else "-",
-        *map(_share, shares),
+        *map(_format_share, shares),
         f"{known.tokens_per_s:,.0f}" if known else "-",
         f"{row.tokens:,}" if row.tokens else "-",
         size(row.bytes) if row.bytes else "-",
     )
 
 
-def _grades(graded: wire.Grades) -> tuple[float | None, ...]:
+def _list_grades(graded: wire.Grades) -> tuple[float | None, ...]:
     return graded.reads, graded.decides, graded.answers, graded.refuses, graded.tools
 
 
-def _share(share: float | None) -> str:
+def _format_share(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 

@@ -103,7 +103,7 @@ def scope_options(command: Command) -> Command:
         until: datetime | None,
         **others: Any,
     ) -> Any:
-        return command(*args, within=scope(places, tags, since, until, chat), **others)
+        return command(*args, within=make_scope(places, tags, since, until, chat), **others)
 
     for option in (
         click.option("--until", metavar="DATE", type=as_date("end"), help="Search only notes up to this date."),
@@ -121,7 +121,7 @@ def scope_options(command: Command) -> Command:
     return cast(Command, scoped_command)
 
 
-def scope(
+def make_scope(
     named: tuple[str, ...],
     tags: tuple[str, ...],
     since: datetime | None,
@@ -220,7 +220,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     from daemon.config.settings import SettingsError, entries_for
     from memory.errors import InvalidInputError, NotFoundError
 
-    known_key(key, entries_for(key))
+    require_key(key, entries_for(key))
     try:
         if key in ("memory.recall.strategy", "embedder.name"):
             from daemon.config.settings import load
@@ -236,7 +236,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
         raise click.BadParameter(str(error.args[0]), param_hint="VALUE") from error
 
 
-def known_key(key: str, rows: dict[str, Any]) -> str:
+def require_key(key: str, rows: dict[str, Any]) -> str:
     if key in rows:
         return key
     import difflib

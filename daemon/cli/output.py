@@ -155,7 +155,7 @@ def say_rest(shown: int, total: int, how: str) -> None:
         say(f"{shown:,} of {total:,} are shown; {how}.")
 
 
-def day(at: datetime | None) -> str:
+def format_day(at: datetime | None) -> str:
     """Formats the day of a passage's time; "" without one."""
     return at.date().isoformat() if at else ""
 
@@ -165,7 +165,7 @@ def name(uri: str, title: str) -> str:
     return uri.removeprefix(f"{Path.cwd()}{os.sep}") if uri.startswith(os.sep) and "#" not in uri else title or uri
 
 
-def place(uri: str, line: int | None, *words: str | None) -> str:
+def locate(uri: str, line: int | None, *words: str | None) -> str:
     """Returns `path:line` or `path, page 3`, relative if below the working folder. A chat or a nameless note has no
     place: returns its `words`."""
     if line is None or uri.startswith("note:"):

@@ -42,7 +42,7 @@ def run() -> None:
 @json_command
 def start(session: Session) -> None:
     """Start the daemon if it is not running."""
-    _report(session, was_running=_hello(session) is not None)
+    _report(session, was_running=_read_hello(session) is not None)
 
 
 @daemon.command()
@@ -71,7 +71,7 @@ def restart(session: Session) -> None:
 @json_command
 def status(session: Session) -> None:
     """Show whether the daemon is running. Exits with 3 if not."""
-    hello = _hello(session)
+    hello = _read_hello(session)
     reply = {"running": hello is not None, **(_describe(session, hello) if hello else {})}
     if not session.shows_json(reply) and hello:
         click.echo(f"Running: {display_safe(hello.version)}, process {hello.pid}.")
@@ -95,7 +95,7 @@ def log(session: Session, lines: int) -> None:
 
 def _stop(session: Session) -> bool:
     """Stops the daemon, by a signal if it does not answer; returns whether one ran."""
-    if _hello(session) is not None:
+    if _read_hello(session) is not None:
         Client(session.paths).stop()
         return True
     if not is_held(session.paths.lock):
@@ -106,7 +106,7 @@ def _stop(session: Session) -> bool:
     return True
 
 
-def _hello(session: Session) -> wire.Hello | None:
+def _read_hello(session: Session) -> wire.Hello | None:
     try:
         return Client(session.paths).hello()
     except (DaemonDownError, DaemonError):  # the latter: it is busy and answers nobody

@@ -45,10 +45,10 @@ def describe_fact(fact: wire.Fact) -> str:
 
 def describe_place(fact: wire.Fact) -> str:
     """Returns the source of a fact, with its line."""
-    return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
+    return fact.place if wire.agent_of(fact.uri) else output.locate(fact.uri, fact.line, fact.title)
 
 
-def span(fact: wire.Fact, never: str = "") -> str:
+def format_span(fact: wire.Fact, never: str = "") -> str:
     """Formats the valid time of a fact, with two spaces at the end; `never` if no time is known."""
     since, until = fact.since, fact.until
     if since and until:
@@ -57,13 +57,13 @@ def span(fact: wire.Fact, never: str = "") -> str:
     return f"{since}  " if since else f"until {until}  " if until else never
 
 
-def local_time(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     from memory.time.timestamps import from_ms, to_ms  # `pal ask` does without
 
     return from_ms(to_ms(at)).strftime("%Y-%m-%d %H:%M")
 
 
-def short(quote: str) -> str:
+def shorten(quote: str) -> str:
     words = flatten(quote)
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
 
@@ -81,16 +81,16 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
 def print_source(cited: wire.Citation) -> None:
     """Prints `[1] museum/fog.md:14, 2026-03-09`; on a terminal it links to the file. An unproved line of a model is
     below."""
-    place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
+    place = output.link_text(output.style_text(describe_source(cited), dim=True), cited_link(cited))
     earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
     click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")
     if cited.verdict == "unproved":
         output.print_text(f"    “{' '.join(cited.quote.split())}”")
 
 
-def where(cited: wire.Citation) -> str:
+def describe_source(cited: wire.Citation) -> str:
     """Returns a citation's place and time."""
-    place = output.place(cited.uri, cited.line, cited.title, cited.speaker, cited.moment)
+    place = output.locate(cited.uri, cited.line, cited.title, cited.speaker, cited.moment)
     return place if place.endswith(cited.moment) else f"{place}, {cited.moment}"
 
 
@@ -117,21 +117,21 @@ def describe_time(step: wire.Step) -> str | None:
     time = note.time if note is not None else None
     if time is None or time.kind == "now":
         return None
-    return f'Read "{time.words}" as {_span(time)}.'
+    return f'Read "{time.words}" as {_describe_span(time)}.'
 
 
-def _span(time: wire.TimeNote) -> str:
+def _describe_span(time: wire.TimeNote) -> str:
     since, after = (datetime.fromisoformat(end) if end else None for end in (time.since, time.until))
     until = after and (after - timedelta(microseconds=1)).date()
     if time.kind == "as_of" and until:
-        return f"the state on {_day(until)}"
+        return f"the state on {_format_day(until)}"
     first = since and since.date()
     if first and until:
-        return _day(first) if first == until else f"{_day(first)} to {_day(until)}"
-    return f"{_day(first)} or later" if first else f"{_day(until)} or earlier" if until else "any time"
+        return _format_day(first) if first == until else f"{_format_day(first)} to {_format_day(until)}"
+    return f"{_format_day(first)} or later" if first else f"{_format_day(until)} or earlier" if until else "any time"
 
 
-def _day(of: date) -> str:
+def _format_day(of: date) -> str:
     return f"{of.day} {of:%B %Y}"
 
 

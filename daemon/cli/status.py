@@ -12,7 +12,7 @@ from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.output import NOTHING_READ
 from daemon.cli.session import Session
-from daemon.cli.show import describe_folder, describe_work, local_time
+from daemon.cli.show import describe_folder, describe_work, format_time
 from daemon.health import list_problems
 from daemon.terminal import count, describe_replica, describe_sync, size
 
@@ -72,14 +72,14 @@ def status(
 
 
 def _show_sources(session: Session, reply: wire.SourcesReply) -> None:
-    rows = ((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
+    rows = ((output.format_day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
     if session.show_rows(reply, rows):
         output.say_rest(len(reply.sources), reply.total, "--match and --limit choose others")
 
 
 def _show_retired(session: Session, reply: wire.RetiredReply) -> None:
     rows = (
-        (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
+        (output.format_day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
         for row in reply.sources
     )
     if not session.show_rows(reply, rows, "Nothing is kept of deleted and earlier text."):
@@ -106,7 +106,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
         "Skipped": f"{count(now.stats.skipped, 'file')}; why: pal status --skipped" if now.stats.skipped else "",
         "Review": f"{count(now.review, 'changed fact')} to look at: pal review" if now.review else "",
         "Model": now.model or "none; answers are lines of your notes",
-        "Read": reading(state) if state else "",
+        "Read": describe_reading(state) if state else "",
         "Search": now.preparing,
         "Sync": describe_sync(now.sync) if now.sync else "",
         "Replica": describe_replica(now.replica) if now.replica else "",
@@ -127,7 +127,7 @@ def _print_status(now: wire.Status, in_full: bool = False, at: str = "") -> None
 
 
 def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
-    yield "Palimpsest", f"{now.process.version}, process {now.process.pid}, up {_duration(now.process.uptime_s)}"
+    yield "Palimpsest", f"{now.process.version}, process {now.process.pid}, up {_format_uptime(now.process.uptime_s)}"
     yield "Memory", f"{now.stats.path}, {size(now.stats.bytes)}"
     yield "Graph", f"{count(now.stats.objects, 'object')}, {count(now.stats.edges, 'edge')}"
     yield "Embedder", now.stats.embedder
@@ -135,7 +135,7 @@ def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:
         spent = f"{now.enrichment.tokens:,} tokens and {now.enrichment.minutes:,.0f} min of models today"
         yield "Spent", f"{spent}, to read; by model: pal models"
     if now.night:
-        yield "Night", night(now.night)
+        yield "Night", describe_night(now.night)
     if now.upkeep:
         yield "Upkeep", describe_upkeep(now.upkeep)
 
@@ -150,7 +150,7 @@ def _describe_erasing(now: wire.Erasing) -> str:
     return "; ".join(parts) or "deleted and earlier text"
 
 
-def _duration(seconds: float) -> str:
+def _format_uptime(seconds: float) -> str:
     minutes = int(seconds // 60)
     if minutes < 1:
         return f"{seconds:.0f} s"
@@ -212,7 +212,7 @@ def print_failed(now: wire.Status) -> None:
     output.say("To have it done again: pal retry, or pal retry NUMBER")
 
 
-def reading(state: wire.Enrichment) -> str:
+def describe_reading(state: wire.Enrichment) -> str:
     """Describes the progress of models, in a line."""
     far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
     match state.state:
@@ -226,14 +226,14 @@ def reading(state: wire.Enrichment) -> str:
             return f"{far}; {state.detail}" if state.detail else far
 
 
-def night(of: wire.Night) -> str:
+def describe_night(of: wire.Night) -> str:
     """Describes the last nightly run and its results, in a line."""
     if of.at is None:
         last = f"nothing done yet; every day from {of.hour}:00 on"
     else:
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
         parts = [describe_work(of) or "all was in order", erased]
-        last = f"last {local_time(of.at)}: {'; '.join(filter(None, parts))}"
+        last = f"last {format_time(of.at)}: {'; '.join(filter(None, parts))}"
     return last + NIGHT_STATES.get(of.state, "")
 
 
@@ -246,14 +246,14 @@ def describe_upkeep(of: wire.BackupState) -> str:
     elif of.backup_at is None:
         backup = f"no backup yet; from {of.hour}:00 on"
     else:
-        tried = f", restored on trial {local_time(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
+        tried = f", restored on trial {format_time(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
         tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
-        backup = f"last backup {local_time(of.backup_at)}, {of.backups:,} kept{tried}"
+        backup = f"last backup {format_time(of.backup_at)}, {of.backups:,} kept{tried}"
     if not of.check_days:
         check = "no checks: upkeep.check_days"
     elif of.check_at is None:
         check = "not checked yet"
     else:
         outcome = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
-        check = f"checked {local_time(of.check_at)}, {outcome}"
+        check = f"checked {format_time(of.check_at)}, {outcome}"
     return f"{backup}; {check}"

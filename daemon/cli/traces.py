@@ -11,7 +11,7 @@ from daemon.cli import output
 from daemon.cli.options import json_command
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
-from daemon.cli.show import local_time, print_source, print_sources, short, span
+from daemon.cli.show import format_span, format_time, print_source, print_sources, shorten
 from daemon.terminal import count, describe_scores, describe_verdict, flatten, path_words
 
 NOT_KEPT = "How it was answered is not kept any more. Ask it again: pal ask"
@@ -32,15 +32,16 @@ def traces(session: Session, limit: int) -> None:
     """
     reply = session.client.traces(limit)
     nothing = "" if reply.total else NONE_ASKED
-    if session.show_rows(reply, map(_row, reply.traces), nothing, right=(0, 4, 5)):
+    if session.show_rows(reply, map(_make_row, reply.traces), nothing, right=(0, 4, 5)):
         output.say_rest(len(reply.traces), reply.total, "-n shows more")
 
 
-def _row(of: wire.AskedQuestion) -> tuple[str, ...]:
+def _make_row(of: wire.AskedQuestion) -> tuple[str, ...]:
     question = " ".join(of.question.split())
     calls = "" if not of.calls else f"{of.calls} call{'s' if of.calls > 1 else ''}"
     by = f"{of.agent}: " if of.agent else ""
-    return str(of.id), local_time(of.at), outcome(of), tier(of), calls, duration(of.ms), f"{by}{question}"
+    end = describe_outcome(of), describe_tier(of), calls, format_duration(of.ms)
+    return str(of.id), format_time(of.at), *end, f"{by}{question}"
 
 
 @click.command()
@@ -57,12 +58,12 @@ def why(session: Session, id: int | None, steps: bool, words: str | None) -> Non
     and the budget used. --not lists the nearest passages with these words, and what excluded each: the time or scope of
     the question, better passages, or a newer fact; it exits with 4 if no passage has them.
     """
-    chosen = id if id is not None else newest(session)
+    chosen = id if id is not None else find_newest(session)
     if words is not None:
         reply = session.client.whynot(chosen, words)
         session.show(reply, _print_missing)
         if not reply.lost:
-            missing = short(", ".join(reply.missing) or reply.words)
+            missing = shorten(", ".join(reply.missing) or reply.words)
             raise NothingFound(f"Nothing in your memory holds {missing!r}: it was never read, or it was forgotten.")
     elif steps:
         session.show(session.client.trace(chosen), _print_trace)
@@ -75,10 +76,10 @@ def why(session: Session, id: int | None, steps: bool, words: str | None) -> Non
 def _print_trace(trace: wire.StoredTrace) -> None:
     asked = trace.asked
     output.print_bold(f"Trace {asked.id}: {' '.join(asked.question.split())}")
-    rows = [("asked", ", ".join([local_time(asked.at), *how(trace)]))]
+    rows = [("asked", ", ".join([format_time(asked.at), *list_conditions(trace)]))]
     if trace.plan.searched:
         rows.append(("searched", trace.plan.searched))
-    rows += [("came to", f"{outcome(asked)}, {tier(asked)}"), ("took", cost(asked))]
+    rows += [("came to", f"{describe_outcome(asked)}, {describe_tier(asked)}"), ("took", describe_cost(asked))]
     output.print_table((f"   {name}", " ".join(value.split())) for name, value in rows)
     if not trace.steps:
         output.print_text(f"   {NOT_KEPT}")
@@ -100,7 +101,7 @@ def _print_heading(words: str) -> None:
     output.print_bold(words)
 
 
-def how(trace: wire.StoredTrace) -> Iterable[str]:
+def list_conditions(trace: wire.StoredTrace) -> Iterable[str]:
     """Yields unusual options of a question."""
     plan, within = trace.plan, trace.plan.within or wire.Scope()
     if plan.effort != "normal":
@@ -110,16 +111,16 @@ def how(trace: wire.StoredTrace) -> Iterable[str]:
     if plan.strategy:
         yield f"strategy {plan.strategy}"
     if plan.as_of:
-        yield f"as of {local_time(plan.as_of)}"
+        yield f"as of {format_time(plan.as_of)}"
     for name in dict.fromkeys((*within.sources, *(folder.rstrip("/#") for folder in within.folders))):
         yield f"within {name}"
     yield from (f"tag {tag}" for tag in within.tags)
     if within.conversation:
         yield f"chat {within.conversation}"
     if within.since:
-        yield f"since {local_time(within.since)}"
+        yield f"since {format_time(within.since)}"
     if within.until:
-        yield f"until {local_time(within.until)}"
+        yield f"until {format_time(within.until)}"
 
 
 def _print_evidence(evidence: wire.Why) -> None:
@@ -132,8 +133,9 @@ def _print_evidence(evidence: wire.Why) -> None:
     rows = [("chain", way) for way in evidence.chain]
     rows += [("against", gap) for gap in evidence.gaps]
     rows += [("how far", reason) for reason in evidence.reasons if reason != evidence.note]
-    rows.append(("went", f"{tier(asked)}, {count(evidence.shown, 'passage')} to answer from, {outcome(asked)}"))
-    rows.append(("took", f"{cost(asked)}; effort {evidence.effort} allows {_describe_allowance(evidence)}"))
+    shown = f"{count(evidence.shown, 'passage')} to answer from"
+    rows.append(("went", f"{describe_tier(asked)}, {shown}, {describe_outcome(asked)}"))
+    rows.append(("took", f"{describe_cost(asked)}; effort {evidence.effort} allows {_describe_allowance(evidence)}"))
     if evidence.note:
         rows.append(("note", evidence.note))
     click.echo()
@@ -150,14 +152,14 @@ def _explain_unanswered(asked: wire.AskedQuestion) -> str:
 def _print_used(used: wire.UsedPassage, shown: int) -> None:
     cited = used.cited
     print_source(cited)
-    output.print_text(f'    "{short(cited.quote)}"')
+    output.print_text(f'    "{shorten(cited.quote)}"')
     if used.place is not None and used.score is not None:
         scores = f"; {describe_scores(used.channels)}" if used.channels else ""
         output.print_dim(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}")
     if len(used.path) > 1:
         output.print_text(f"    found by {path_words(used.path)}")
     for fact in used.facts:
-        output.print_text(f"    fact {fact.id}: {fact.statement}  {span(fact)}".rstrip())
+        output.print_text(f"    fact {fact.id}: {fact.statement}  {format_span(fact)}".rstrip())
 
 
 def _describe_allowance(of: wire.Why) -> str:
@@ -169,12 +171,12 @@ def _print_missing(reply: wire.WhyNot) -> None:
     output.print_bold(f"{flatten(reply.asked.question)}  (trace {reply.asked.id})")
     for number, lost in enumerate(reply.lost, 1):
         passage = lost.passage
-        place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
+        place = output.locate(passage.uri, lost.line, passage.title, passage.speaker, output.format_day(passage.at))
         click.echo(output.style_text(f"{number}. ", bold=True) + output.style_text(place, dim=True))
-        output.print_text(f'   "{short(lost.quote)}"')
+        output.print_text(f'   "{shorten(lost.quote)}"')
         output.print_text(f"   {lost.reason}")
         if lost.by is not None:
-            at = output.place(lost.by.uri, lost.by.line)
+            at = output.locate(lost.by.uri, lost.by.line)
             output.print_dim(f"   that is fact {lost.by.id}, {at}")
         if lost.place is not None and lost.score is not None:
             scores = f"; {describe_scores(lost.channels)}" if lost.channels else ""
@@ -214,14 +216,14 @@ def bad(session: Session, id: int | None, undo: bool) -> None:
 
 
 def _judge(session: Session, id: int | None, verdict: str) -> None:
-    judged = session.client.judge(id if id is not None else newest(session), verdict)
+    judged = session.client.judge(id if id is not None else find_newest(session), verdict)
     asked = judged.asked
-    session.show(judged, f'"{short(asked.question)}" (trace {asked.id}). {describe_verdict(judged)}')
+    session.show(judged, f'"{shorten(asked.question)}" (trace {asked.id}). {describe_verdict(judged)}')
     if asked.verdict == "bad" and not session.as_json:
         output.say(f"What led to it: pal why {asked.id}. What it misses: pal why --not WORDS {asked.id}")
 
 
-def newest(session: Session) -> int:
+def find_newest(session: Session) -> int:
     """Returns the number of the newest question of a person. NothingFound without one."""
     skip, total = 0, 1
     while skip < total:
@@ -233,24 +235,24 @@ def newest(session: Session) -> int:
     raise NothingFound(NONE_ASKED)
 
 
-def outcome(of: wire.AskedQuestion) -> str:
+def describe_outcome(of: wire.AskedQuestion) -> str:
     """Describes the outcome of a question, and the person's verdict."""
     kind = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
     return f"{kind}, {of.verdict}" if of.verdict else kind
 
 
-def tier(of: wire.AskedQuestion) -> str:
+def describe_tier(of: wire.AskedQuestion) -> str:
     """Describes how far the search went."""
     return wire.TIERS.get(of.tier, of.tier)
 
 
-def duration(ms: float) -> str:
+def format_duration(ms: float) -> str:
     return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
 
 
-def cost(of: wire.AskedQuestion) -> str:
+def describe_cost(of: wire.AskedQuestion) -> str:
     """Returns `14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
-    parts = [duration(of.ms)]
+    parts = [format_duration(of.ms)]
     if of.calls:
         calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"
         parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]

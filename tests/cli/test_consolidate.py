@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.cli.status import night
+from daemon.cli.status import describe_night
 from tests.cli.vault import NOTES, Shell
 
 PAIR = re.compile(r"Katharina Brandel +Katharina Brandl +same phone, address or birthday")
@@ -48,9 +48,9 @@ def test_status_tells_of_the_night(shell: Shell) -> None:
 
 def test_a_night_is_reported_in_a_line() -> None:
     done = wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC), joined=2)
-    assert night(done).endswith(": 2 facts stated twice merged")
-    assert night(wire.Night("off", 3)).endswith("off: night.enabled")
-    assert "plugged in" in night(wire.Night("battery", 3))
-    assert "at work now" in night(wire.Night("working", 3))
-    assert "log says where" in night(wire.Night("failed", 3))
-    assert ": all was in order" in night(wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC)))
+    assert describe_night(done).endswith(": 2 facts stated twice merged")
+    assert describe_night(wire.Night("off", 3)).endswith("off: night.enabled")
+    assert "plugged in" in describe_night(wire.Night("battery", 3))
+    assert "at work now" in describe_night(wire.Night("working", 3))
+    assert "log says where" in describe_night(wire.Night("failed", 3))
+    assert ": all was in order" in describe_night(wire.Night("idle", 3, datetime(2026, 3, 9, 3, 4, tzinfo=UTC)))

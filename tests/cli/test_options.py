@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from daemon.cli.options import as_date, require_path, scope
-from daemon.cli.show import local_time
+from daemon.cli.options import as_date, make_scope, require_path
+from daemon.cli.show import format_time
 from memory.nouns import Scope
 from tests.cli.conftest import Pal
 
@@ -46,7 +46,7 @@ def test_the_ends_of_the_calendar_are_dates(day: str, zone: str, monkeypatch: py
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert when(day, "end").isoformat().startswith(day) and local_time(as_date("end")(day))
+        assert when(day, "end").isoformat().startswith(day) and format_time(as_date("end")(day))
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -84,7 +84,7 @@ def test_folders_and_files_are_distinguished(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "notes").mkdir()
     (tmp_path / "one.md").touch()
     monkeypatch.chdir(tmp_path)
-    assert scope(("notes", "one.md"), ("#boats", "goat"), None, None) == Scope(
+    assert make_scope(("notes", "one.md"), ("#boats", "goat"), None, None) == Scope(
         sources=(f"{tmp_path}/one.md",), folders=(f"{tmp_path}/notes/", f"{tmp_path}/one.md#"), tags=("boats", "goat")
     )
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from daemon import wire
-from daemon.cli.traces import cost
+from daemon.cli.traces import describe_cost
 from daemon.client.client import Client
 from daemon.paths import Paths
 from tests.cli.vault import NOTES, Shell
@@ -169,5 +169,5 @@ def test_an_effort_that_there_is_not(vault: Shell) -> None:
 
 def test_who_was_not_asked_wrote_nothing() -> None:
     asked = wire.AskedQuestion(1, datetime(2026, 3, 9, 10, tzinfo=UTC), "Who?", True, ms=22.0, model="ollama:small")
-    assert cost(asked) == "22 ms, no model"
-    assert cost(replace(asked, calls=1)).endswith("written by ollama:small")
+    assert describe_cost(asked) == "22 ms, no model"
+    assert describe_cost(replace(asked, calls=1)).endswith("written by ollama:small")
