@@ -10,18 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.config.file import write_setting
 from daemon.config.settings import SettingsError, load
 from daemon.jobs.workers import Writer
 from daemon.terminal import title_of
+from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fact, Token, Turn
-
-if TYPE_CHECKING:
-    from memory import Memory
 
 PREFIX = "told:"  # of the uris of statements
 SPEAKER = "me"

@@ -18,21 +18,19 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from daemon import wire
 from daemon.config.settings import Settings
 from daemon.jobs.workers import EMBED, Task, Tasks, Writer
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, NotAvailableError, NotFoundError, PalimpsestError
+from memory.protocols import Embedder
 from memory.settings import MemorySettings, RecallSettings
 from memory.time.timestamps import now_ms
 from plugins.embedders import AUTO
 from plugins.installing import install_command
 from plugins.manager import Plugins
-
-if TYPE_CHECKING:
-    from memory.protocols import Embedder
 
 log = logging.getLogger(__name__)
 

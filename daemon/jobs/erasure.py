@@ -14,17 +14,15 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from daemon import wire
 from daemon.jobs.workers import ADD, Task, Tasks, Writer
+from memory import Memory
 from memory.errors import PalimpsestError
 from memory.services.activity import Job
 from memory.time.timestamps import from_ms
 from memory.views import Forgotten
-
-if TYPE_CHECKING:
-    from memory import Memory
 
 log = logging.getLogger(__name__)
 

@@ -16,15 +16,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from daemon import litestream, wire
 from daemon.paths import Paths, write_private
+from memory import Memory
 from memory.errors import InvalidInputError, NotAvailableError, NotFoundError, PalimpsestError
 from memory.views import Copy, Forgotten
-
-if TYPE_CHECKING:
-    from memory import Memory
 
 log = logging.getLogger(__name__)
 

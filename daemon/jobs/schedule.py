@@ -3,6 +3,8 @@
     disk      the memory's file: still there? its disk: room?    every disk.check_s
     scan      compare every watched folder with the disk         about every hour
     folders   watched folders: still there?                      every watch.root_check_s
+    embedder  embed what an absent server left                   every minute
+    replica   is Litestream running, the replica complete?       every watch.root_check_s
     rest      return memory if questions have ended              checked every minute
     night     consolidation and training, if due                 checked every ten minutes
     backup    a verified copy of the memory, if due              checked every ten minutes

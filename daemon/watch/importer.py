@@ -15,7 +15,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import log_unexpected
@@ -30,13 +29,11 @@ from daemon.watch.scan import Scan, Sources
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
+from memory.ingest.ingest import PreparedBatch
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
 from plugins.readers.common.origin import CopiedFolders
-
-if TYPE_CHECKING:
-    from memory.ingest.ingest import PreparedBatch
 
 log = logging.getLogger(__name__)
 
