@@ -9,9 +9,10 @@ from datetime import datetime
 import click
 
 from daemon import wire
+from daemon.calls.knowledge import Effort
 from daemon.cli import output
 from daemon.cli.answers import Secrets, print_answer, secrets_option
-from daemon.cli.options import as_of_option, json_command, scope_options, strategy_option
+from daemon.cli.options import as_of_option, choose_word, json_command, scope_options, strategy_option
 from daemon.cli.output import ONLY_CLOSE, NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import describe_time, explain_nothing, explain_reading
@@ -28,7 +29,7 @@ OUT_OF_REACH = "No note is within these limits."
 @as_of_option
 @click.option(
     "--effort",
-    type=click.Choice(["quick", "normal", "deep"]),
+    type=choose_word(Effort),
     default="normal",
     show_default=True,
     help="How much work a language model may do.",

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 import click
 
 from daemon import wire
+from daemon.calls.knowledge import State, Verdict
 from daemon.cli import output
-from daemon.cli.options import as_date, json_command
+from daemon.cli.options import as_date, choose_word, json_command
 from daemon.cli.output import NothingFound
 from daemon.cli.session import Session
 from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, format_span, print_suspects, shorten
@@ -103,10 +104,10 @@ def _describe_change(of: wire.Revision) -> str:
 
 @click.command()
 @click.argument("id", required=False, type=int)
-@click.argument("verdict", required=False, type=click.Choice(["keep", "both", "old", "open", "undo"]))
+@click.argument("verdict", required=False, type=choose_word(Verdict))
 @click.option(
     "--state",
-    type=click.Choice(["open", "kept", "undone", "settled", "all"]),
+    type=choose_word(State),
     default="open",
     show_default=True,
     help="open: not decided yet; settled: both are true.",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import click
 
@@ -56,6 +56,11 @@ def _parse_date(text: str, edge: str) -> datetime:
     if span is None:
         return datetime.fromisoformat(text.upper())
     return span[0] if edge == "start" else span[1] - timedelta(microseconds=1)
+
+
+def choose_word(kind: Any) -> click.Choice[str]:
+    """Returns the type of an option whose words a call declares."""
+    return click.Choice(get_args(kind.__metadata__[0]))
 
 
 as_of_option = click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as of this date.")
