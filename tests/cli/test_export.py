@@ -133,13 +133,13 @@ def test_ctrl_c_leaves_no_file(here: Shell) -> None:
         "class Tidied:\n"
         "    def __del__(self):\n"
         "        signal.raise_signal(signal.SIGINT)\n"  # where Python drops it
-        "lines = export._lines\n"
+        "lines = export._read_lines\n"
         "def slow(*args, **options):\n"
         "    for line in lines(*args, **options):\n"
         "        yield line\n"
         "        Tidied()\n"
         "        time.sleep(30)\n"
-        "export._lines = slow\n"
+        "export._read_lines = slow\n"
         "from daemon.cli import main; main(prog_name='pal')"
     )
     process = here.process("export", "slow.jsonl", code=code)
