@@ -1,7 +1,5 @@
 """Revisions: the effect of a newer fact on an older one, in words that every client shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal

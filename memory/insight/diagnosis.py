@@ -6,8 +6,6 @@ citations. Forgotten questions have no traces.
 
 Pairs of names that may mean one thing are listed for a person to review; nothing is merged automatically."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -56,11 +56,8 @@ def _make_entry(key: str, slot_facts: list[Fact], now: int) -> ProfileEntry:
     holding: list[Fact] = []
     before: list[Fact] = []
     for fact in slot_facts:
-        holds = (
-            fact.superseded_by is None
-            and fact.modality == "asserted"
-            and (fact.valid_to is None or at is None or fact.valid_to > at)
-        )
+        is_over = fact.valid_to is not None and fact.valid_to <= at
+        holds = fact.superseded_by is None and fact.modality == "asserted" and not is_over
         compared = holding if holds else [*holding, *before]
         if not any(same_value(fact.objects[-1], other.objects[-1]) for other in compared):
             (holding if holds else before).append(fact)

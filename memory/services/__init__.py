@@ -1,7 +1,5 @@
 """The services that implement the calls of `Memory`, over one shared state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate

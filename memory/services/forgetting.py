@@ -1,8 +1,6 @@
 """Permanent forgetting of what a person names, and of retired text on request or when it expires. Every call is on the
 disk when it returns; `wipe` also removes the words from the log."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

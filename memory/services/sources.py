@@ -1,7 +1,5 @@
 """Sources with their episodes and secrets, watched folders, skipped files, and chats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -9,8 +9,6 @@ contents of the file, so only one process opens it at a time.
 Backups in their folder and copies made by upgrades are found there; other backups are remembered by path. So a person
 learns which copies still contain forgotten data."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -206,7 +206,7 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
         (after.new, revisions.kind_of(after.new), HANDED_OVER, after.author, after.conf, row.id),
     )
     end = None if ended is None else int(ended)
-    table, key = ("edge", "id") if row.old >= FIRST_EDGE else ("thesis", "node_id")
+    table, key = revisions.find_column(row.old, "valid_to")
     before = read_value(conn, f"SELECT valid_to FROM {table} WHERE {key} = ?", row.old)
     if end is not None and (before is None or before > end):
         revisions.change(conn, row.id, row.old, "valid_to", end, now)

@@ -1,8 +1,6 @@
 """The rows of the hypergraph: objects and aliases, theses, edges. Written in bulk, loaded at once; walks use
 `memory.graph`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, SupportsInt

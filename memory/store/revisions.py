@@ -32,6 +32,7 @@ class Row(NamedTuple):
 def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
     """Moves revisions and verdicts from retired sentences to equal ones of a newer version. `pairs`: (retired thesis,
     new thesis)."""
+    moves = "UPDATE journal SET item_id = ? WHERE item_kind = 'node' AND item_id = ? AND field = 't_expired'"
     for gone, new in pairs:
         conn.execute("UPDATE revision SET new_id = ? WHERE new_id = ? AND new_kind = 'thesis'", (new, gone))
         conn.execute("UPDATE thesis SET superseded_by = ? WHERE superseded_by = ?", (new, gone))
@@ -39,12 +40,7 @@ def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
             "UPDATE journal SET new = ? WHERE item_kind = 'node' AND field = 'superseded_by' AND new = ?",
             (str(new), str(gone)),
         )
-        expired = conn.execute(
-            "UPDATE journal SET item_id = ? WHERE item_kind = 'node' AND item_id = ? AND field = 't_expired'"
-            " RETURNING CAST(new AS INTEGER)",
-            (new, gone),
-        ).fetchall()
-        for (at,) in expired:
+        for at in read_column(conn, f"{moves} RETURNING CAST(new AS INTEGER)", new, gone):
             conn.execute("UPDATE node SET t_expired = ? WHERE id = ?", (at, new))
             _expire_edges(conn, new, None, at)
 
@@ -66,7 +62,7 @@ def add(
 
 def change(conn: Connection, revision: int, fact: int, field: Field, value: int | None, now: int) -> None:
     """Sets a field of a fact and records the old value in the journal."""
-    table, key = _find_column(fact, field)
+    table, key = find_column(fact, field)
     before = read_value(conn, f"SELECT {field} FROM {table} WHERE {key} = ?", fact)
     if before == value:
         return
@@ -141,7 +137,7 @@ def revert(conn: Connection, revision: int) -> list[int]:
         if later is not None:
             conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later))
         else:
-            table, key = _find_column(fact, field)
+            table, key = find_column(fact, field)
             value = None if old is None else int(old)
             if field == "t_expired" and table == "edge" and value is None:
                 _make_room(conn, fact)
@@ -172,7 +168,8 @@ def _make_room(conn: Connection, relation: int) -> None:
         conn.execute("UPDATE edge SET valid_from = ifnull(valid_from, 0) + 1 WHERE id = ?", (relation,))
 
 
-def _find_column(fact: int, field: Field) -> tuple[str, str]:
+def find_column(fact: int, field: Field) -> tuple[str, str]:
+    """Returns the table of a field of a fact, and its key."""
     if kind_of(fact) == "relation":
         return "edge", "id"
     return ("node", "id") if field == "t_expired" else ("thesis", "node_id")

@@ -16,8 +16,6 @@ Times are ms, UTC or wall time; spans count characters, end exclusive; JSON is t
 never reversed, nor edited after a release: a change is a new step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path

@@ -164,13 +164,10 @@ def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
 def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequence[str]) -> None:
     """Replaces the tags `former` of live sources below a folder, whose uri ends with "/", with `tags`."""
     below = "(SELECT id FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL)"
-    for tag in set(former).difference(tags):
-        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_bound(folder)))
-    for tag in set(tags).difference(former):
-        conn.execute(
-            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}",
-            (tag, *_bound(folder)),
-        )
+    delete = f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}"
+    conn.executemany(delete, [(tag, *_bound(folder)) for tag in set(former).difference(tags)])
+    insert = f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}"
+    conn.executemany(insert, [(tag, *_bound(folder)) for tag in set(tags).difference(former)])
 
 
 def open_ids(conn: Connection) -> list[int]:

@@ -3,8 +3,6 @@
 `adopt` is idempotent. If what an item refers to is missing, such as a note in a folder that another program is still
 copying, the item waits."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Mapping
