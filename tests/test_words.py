@@ -1,10 +1,13 @@
-"""Docstrings are plain English: the number with an idiom of the list may only fall."""
+"""What a machine can hold of words. Docstrings are plain English: the number with an idiom of the list may only fall.
+Names are field terms, verbs for what acts, and one class for one name."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import memory
@@ -49,15 +52,31 @@ IDIOMS = (
 IDIOM = re.compile(rf"\b(?:{'|'.join(IDIOMS)})\b", re.IGNORECASE)
 
 
+@cache
+def modules(package: str) -> dict[Path, ast.Module]:
+    paths = sorted((ROOT / package).rglob("*.py"))
+    return {path.relative_to(ROOT): ast.parse(path.read_text("utf-8")) for path in paths}
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The module and all its statements, without the expressions in them."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, part, ())
+
+
 def docstrings() -> Iterator[tuple[str, str]]:
     """(place, docstring) of every module, class and function of the product."""
-    for path in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in (item for package in PACKAGES for item in modules(package).items()):
+        for node in statements(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
                 text := ast.get_docstring(node)
             ):
                 line = getattr(node, "lineno", 1)
-                yield f"{path.relative_to(ROOT)}:{line}", " ".join(text.split())
+                yield f"{path}:{line}", " ".join(text.split())
 
 
 def test_docstrings_with_an_idiom_become_fewer() -> None:
@@ -68,3 +87,73 @@ def test_docstrings_with_an_idiom_become_fewer() -> None:
 def test_an_idiom_is_recognized() -> None:
     assert IDIOM.search("Mend what stands beside it.")
     assert not IDIOM.search("Repair the neighbouring lines. A standard stands for a term.")
+
+
+PARTICIPLES = frozenset(
+    """begun born bound bought brought built caught chosen cut done drawn driven drunk eaten fallen felt forgotten found
+    given gone grown heard held hidden hit kept known laid learnt led left lent let lost made meant met paid put read
+    risen said seen sent set shown shut spent split spoken sold stood stolen struck taken taught thought thrown told
+    understood won worn woven written""".split()
+) - frozenset("cut hit let put read set shut split".split())  # these are verbs as well
+PREPOSITIONS = frozenset(
+    """about above across after against along amid among around as at before behind below beneath beside between beyond
+    by despite down during except for from in inside into like near of off on onto onward out outside over past per
+    since than through throughout till to toward towards under until up upon via with within without""".split()
+)
+ADVERBS = frozenset(
+    """again ago ahead alone already also altogether always anew apart aside away back beforehand else enough ever
+    everywhere forth further hence here however instead later maybe meanwhile moreover much nearby never newly next now
+    often once only otherwise perhaps quite rather soon still then there thereby together too twice very well whence
+    whole yet""".split()
+) - frozenset(["next"])
+NOT_PARTICIPLES = frozenset("embed feed need proceed seed speed exceed succeed bed red".split())
+NOUNS_IN_ING = frozenset("ring string thing wording building meeting reading writing setting heading".split())
+
+
+def is_bare(name: str) -> bool:
+    """Whether a function's name is one word that neither acts nor names a thing: told, behind, again, switching."""
+    return (
+        name in PARTICIPLES | PREPOSITIONS | ADVERBS
+        or ("_" not in name and name.endswith("ed") and name not in NOT_PARTICIPLES)
+        or ("_" not in name and name.endswith("ing") and len(name) > 5 and name not in NOUNS_IN_ING)
+    )
+
+
+def public_functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions of the module and methods of its classes that are called by name: neither properties, which may be
+    adjectives, nor commands, which are named for who types them."""
+    waiting: list[ast.stmt] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ClassDef | ast.If | ast.Try | ast.With):
+            waiting += node.body
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            decorators = [ast.unparse(one) for one in node.decorator_list]
+            if not any(one.endswith(("property", ".setter")) or ".command(" in one for one in decorators):
+                yield node
+
+
+def test_no_public_function_is_a_bare_participle_preposition_or_adverb() -> None:
+    bare = [
+        f"{path}:{node.lineno} {node.name}"
+        for package in PACKAGES
+        for path, tree in modules(package).items()
+        for node in public_functions(tree)
+        if is_bare(node.name)
+    ]
+    assert bare == []
+
+
+def test_a_name_of_a_class_stands_for_one_class() -> None:
+    names = Counter(
+        node.name
+        for tree in modules("memory").values()
+        for node in statements(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_the_words_for_bare_names_tell_them_from_verbs_and_nouns() -> None:
+    assert all(map(is_bare, ("told", "found", "behind", "again", "left", "asked", "switching", "of")))
+    assert not any(map(is_bare, ("embed", "seed", "top_k", "retrieve", "read", "string", "assert_facts", "by_id")))
