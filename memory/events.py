@@ -69,6 +69,7 @@ class Token(Event):
     text: str
 
 
+NOTHING_READ = "Nothing has been read yet."  # the whole text of an answer from an empty memory
 NOT_PLAIN = "Your memory does not say this plainly."  # begins the text of an answer without a clear line
 STAMPED = "file of "  # before the day of a file without another date
 
@@ -241,6 +242,10 @@ class Answer(Event):
         if not self.no_answer and not self.text.startswith(NOT_PLAIN):
             return "answer"
         return "closest" if self.citations else "none"
+
+    @property
+    def is_of_empty_memory(self) -> bool:
+        return self.text == NOTHING_READ
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:

@@ -36,7 +36,7 @@ from memory.answering.selection import (
     select_by_type,
     stream_lines,
 )
-from memory.events import NOT_PLAIN
+from memory.events import NOT_PLAIN, NOTHING_READ
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course, expected_types
@@ -51,7 +51,6 @@ from memory.text.predicates import contains_value
 from memory.time.expressions import find_clock_words, is_relative_to_day
 from memory.time.timestamps import from_wall, to_wall
 
-NOTHING_READ = "Nothing has been read yet."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
 NOTHING_CHANGED = "No fact that I know of changed{}."

@@ -79,10 +79,15 @@ async def test_escape_folds_how_an_answer_was_found() -> None:
 
 
 async def test_who_asks_an_empty_memory_is_told_how_to_fill_it() -> None:
-    async with chatting(world.client(state=world.EMPTY, answers=[world.refusal()])) as chat:
-        await chat.until(lambda: "Your memory is empty" in chat.text())
+    empty = Script(wire.Answered("Nothing has been read yet.", no_answer=True))
+    named = Script(
+        wire.Answered("There is nothing in your memory about Atlantis.", no_answer=True, missing=("Atlantis",))
+    )
+    async with chatting(world.client(state=world.EMPTY, answers=[empty, named])) as chat:
         await chat.ask(world.QUESTION)
         assert "/watch ~/notes" in chat.text() and "Try other words" not in chat.text()
+        await chat.ask("Where is Atlantis?")
+        assert "Try other words" in chat.text() and "No source has" not in chat.text()
 
 
 async def test_a_session_begins_with_the_first_question_and_is_named_after_it() -> None:

@@ -62,7 +62,6 @@ class Answer(Vertical):
         self.text = ""
         self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
         self.no_answer = False
-        self.is_memory_empty = False
         self.trace_id: int | None = kept.trace_id if kept else None
         self.model = ""  # wrote it
         self.ready = asyncio.Event()
@@ -145,8 +144,9 @@ class Answer(Vertical):
         self.trace_id, self.model = answered.trace_id, answered.model
         await self._finish(answered)
         if answered.no_answer:
-            hint = _hint(answered.missing, bool(self.limits))
-            await self._remark(EMPTY_HINT if self.is_memory_empty else hint)
+            missing = [word for word in answered.missing if word not in answered.text]  # it says those itself
+            hint = _hint(missing, bool(self.limits))
+            await self._remark(EMPTY_HINT if answered.is_of_empty_memory else hint)
         await self._name_author()
         if placeholders := self.placeholders:
             await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
@@ -343,7 +343,7 @@ def _states_something(line: str) -> bool:
     return line.rstrip().endswith((".", "!", "…", ")")) and not line.lstrip().startswith(("#", "|", "```", "~~~"))
 
 
-def _hint(missing: tuple[str, ...], limited: bool) -> str:
+def _hint(missing: Sequence[str], limited: bool) -> str:
     words = ", ".join(f"“{word}”" for word in missing)
     beginning, hint = ("Nothing there", LIMITED_HINT) if limited else ("No source", NO_ANSWER_HINT)
     return f"{beginning} has {words}. {hint}" if missing else hint

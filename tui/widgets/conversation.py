@@ -172,7 +172,6 @@ class Conversation(Vertical):
             await self.go_to_end()
         self._inquiry, self._events = inquiry, []
         answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits, keymap=self._shared.keymap)
-        answer.is_memory_empty = bool((status := self._shared.status) and not status.stats.sources)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
