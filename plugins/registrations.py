@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from memory.errors import (
@@ -39,18 +40,12 @@ class Hook(NamedTuple):
     name: Callable[[Any], str]
 
 
-def _name(registered: Any) -> str:
-    return str(registered.name)
-
-
-def _first(registered: Any) -> str:
-    return str(registered[0])
-
-
 HOOKS = {
-    "register_readers": Hook("a plugins.readers.Reader", lambda item: isinstance(item, Reader), "readers", _name),
+    "register_readers": Hook(
+        "a plugins.readers.Reader", lambda item: isinstance(item, Reader), "readers", attrgetter("name")
+    ),
     "register_embedders": Hook(
-        "a name, a function that makes it and perhaps a section of config.toml", _is_named, "embedders", _first
+        "a name, a function that makes it and perhaps a section of config.toml", _is_named, "embedders", itemgetter(0)
     ),
     "register_llms": Hook(
         "a plugins.llms.Family with a plain prefix",
@@ -62,7 +57,7 @@ HOOKS = {
         "what plugins.traversers.contract declares",
         lambda item: isinstance(item, Traversal) and bool(item.name) and not {*"+@"} & {*item.name},
         "strategies",
-        _name,
+        attrgetter("name"),
     ),
 }
 

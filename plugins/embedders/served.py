@@ -44,7 +44,7 @@ QUERY_SECONDS = 4.0  # for a question, which is answered by full text and graph 
 REST_SECONDS = 30.0  # in which a server that was too slow is not asked by questions
 TRIES = 2  # for background work
 SHORTEST_CHARS = 200  # a text that is too long for the model is halved until it is as short
-TOO_LONG = ("context length", "context size", "context window", "too large to process", "too long", "maximum")
+TOO_LONG = (*transport.TOO_LONG, "too large to process", "maximum")
 
 Limits = tuple[float, float, float]
 

@@ -3,7 +3,7 @@ Signal are lines of JSON, too (`messengers.py`).
 
 A log grows while it is watched; an incomplete last line is read once it is complete."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -99,14 +99,11 @@ def _take_codex(line: Line) -> _Taken:
 
 
 def _make_turn(speaker: str, content: Any, time: Any, id: Any) -> Turn | None:
-    parts = [content] if isinstance(content, str) else _list_texts(content)
+    blocks = (block for block in map(as_mapping, as_list(content)) if block.get("type") in _SPOKEN)
+    parts = [content] if isinstance(content, str) else map(text_of, blocks)
     texts = (_strip_machine_text(part) if speaker == "user" else part for part in parts)
     text = "\n\n".join(filter(None, (part.strip() for part in texts)))
     return Turn(speaker, clip(text), time_of(time), as_text(id) or None) if text else None
-
-
-def _list_texts(content: Any) -> Iterable[str]:
-    return [text_of(part) for part in as_list(content) if isinstance(part, Mapping) and part.get("type") in _SPOKEN]
 
 
 def _strip_machine_text(text: str) -> str:

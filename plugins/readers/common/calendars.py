@@ -16,7 +16,7 @@ from plugins.readers import Unreadable
 from plugins.readers.common import Property, parse_property, unescape, unfold
 from plugins.readers.common.recurring import SERIES, Entry, repetitions
 
-_ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
+_KINDS = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Entry"}
 _TIMES = frozenset(("DTSTART", "DTEND", "DUE", "RECURRENCE-ID", "RDATE", "EXDATE"))
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
@@ -37,7 +37,8 @@ def convert(text: str) -> Document:
     is_cancelled = calendar.get("METHOD", "").strip().upper() == "CANCEL"
     for entry in entries:
         parts.append((len(lines) + 1, _find_change_date(entry)))
-        lines += [_make_heading(entry), *_sort_lines([*_list_lines(entry, recurring[entry.line], is_cancelled)])]
+        name = " ".join(unescape(entry.value("SUMMARY")).split()) or _KINDS[entry.kind]
+        lines += [(f"## {name}", entry.line), *_sort_lines([*_list_lines(entry, recurring[entry.line], is_cancelled)])]
         lines.append(("", lines[-1][1]))
     return Document(
         uri="",
@@ -84,7 +85,7 @@ def _parse(text: str) -> tuple[dict[str, str], list[Entry], str]:
         if in_zone or (property.name, kind) == ("BEGIN", "VTIMEZONE"):
             zones.append(content.strip())
         if property.name == "BEGIN":
-            if open_entry is None and kind in _ENTRIES:
+            if open_entry is None and kind in _KINDS:
                 open_entry, inner = Entry(kind, number), 0
                 entries.append(open_entry)
             else:
@@ -112,12 +113,6 @@ def _localize(property: Property, zone: str) -> Property:
         return property
     value = ",".join(f"{moment:%Y%m%dT%H%M%S}" for moment in local)
     return property._replace(value=value, parameters={**property.parameters, "TZID": zone})
-
-
-def _make_heading(entry: Entry) -> tuple[str, int]:
-    summary = entry.get("SUMMARY")
-    name = " ".join(unescape(summary.value).split()) if summary else ""
-    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry.kind, 'Event')}", entry.line
 
 
 def _sort_lines(section: list[tuple[str, int]]) -> list[tuple[str, int]]:

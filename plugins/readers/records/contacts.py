@@ -6,7 +6,6 @@ import quopri
 import re
 from calendar import month_name
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from memory.nouns import Document
@@ -106,7 +105,7 @@ def _convert(card: Sequence[Property]) -> Document | None:
         uri=own_id,
         text="\n".join(line for _, line in shown),
         title=name,
-        at=_parse_moment(first.get("REV")),
+        at=parse_date(first["REV"].value) if "REV" in first else None,
         tags=tuple(dict.fromkeys(tags)),
         aliases=tuple(dict.fromkeys(alias for alias in aliases if alias != name)),
         lines=tuple(line for line, _ in shown),
@@ -169,7 +168,3 @@ def _split_parts(value: str, mark: str, keep: bool = False) -> list[str]:
     """Returns the non-empty parts of a value; all parts with `keep`."""
     parts = (" ".join(unescape(part).split()) for part in re.split(rf"(?<!\\){mark}", value))
     return [part for part in parts if part or keep]
-
-
-def _parse_moment(field: Property | None) -> datetime | None:
-    return parse_date(field.value.strip()) if field is not None else None
