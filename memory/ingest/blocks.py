@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
@@ -142,17 +142,11 @@ def split_blocks(text: str) -> list[Block]:
 def _find_runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[int, int]]:
     """Yields (first, end) of consecutive lines with one owner, without blank lines at the ends; without owner a blank
     line ends the run."""
-    first: int | None = None
-    last = 0
-    for index, line in enumerate(lines):
-        blank = not line or line.isspace()
-        if first is not None and (owner[index] != owner[first] or (blank and owner[index] is None)):
-            yield first, last + 1
-            first = None
-        if not blank:
-            first, last = index if first is None else first, index
-    if first is not None:
-        yield first, last + 1
+    is_filled = [bool(line) and not line.isspace() for line in lines]
+    for _, run in groupby(range(len(lines)), lambda index: (owner[index], owner[index] is None and is_filled[index])):
+        filled = [index for index in run if is_filled[index]]
+        if filled:
+            yield filled[0], filled[-1] + 1
 
 
 def _find_ranges(lines: Sequence[str]) -> Iterator[_Lines]:
@@ -160,15 +154,11 @@ def _find_ranges(lines: Sequence[str]) -> Iterator[_Lines]:
     first = _find_frontmatter_end(lines)
     if first:
         yield _Lines("frontmatter", 0, first)
-    lost = None
     for span, unclosed in _parse_lines(lines, first, _PARSER):
-        if unclosed:
-            lost = span.first
-            break
+        if unclosed:  # once is enough: without fences no other token extends to the end
+            yield from (other for other, _ in _parse_lines(lines, span.first, _PARSER_WITHOUT_FENCES))
+            return
         yield span
-    if lost is not None:  # once is enough: without fences no other token extends to the end
-        for span, _ in _parse_lines(lines, lost, _PARSER_WITHOUT_FENCES):
-            yield span
 
 
 def _find_frontmatter_end(lines: Sequence[str]) -> int:

@@ -7,7 +7,6 @@ neither is a rewritten note.
 """
 
 import re
-from bisect import bisect
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -170,15 +169,13 @@ def _words(sentence: str) -> Words:
 
 def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) -> Mapping[int, Place]:
     """Returns the neighbours of each sentence that is not `common` to both versions, by its index."""
-    changed = [place for place, sentence in enumerate(sentences) if sentence not in common]
-    stay = [place for place, sentence in enumerate(sentences) if sentence in common]
-    places: dict[int, Place] = {}
-    for place in changed:
-        behind = bisect(stay, place)
-        places[place] = (
-            sentences[stay[behind - 1]] if behind else None,
-            sentences[stay[behind]] if behind < len(stay) else None,
-        )
+    shared: list[Words | None] = [None, *(sentence for sentence in sentences if sentence in common), None]
+    places, before = dict[int, Place](), 0
+    for place, sentence in enumerate(sentences):
+        if sentence in common:
+            before += 1
+        else:
+            places[place] = shared[before], shared[before + 1]
     return places
 
 

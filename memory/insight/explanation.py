@@ -197,13 +197,13 @@ class _Autopsy:
         if read > to_ms(asked.at):
             when = from_ms(read).astimezone().strftime("%Y-%m-%d %H:%M")
             return "later", f"It was read on {when}, after the question was asked."
-        when_ = result.question.when
-        if when_ is None or (self._searched is not None and self._searched.any_time):
+        period = result.question.when
+        if period is None or (self._searched is not None and self._searched.any_time):
             return None
-        looks_at, _ = limit_to_time(self._conn, result.graph, result.allowed, when_, only=not result.question.topic)
+        looks_at, _ = limit_to_time(self._conn, result.graph, result.allowed, period, only=not result.question.topic)
         if plan.as_of is not None or looks_at[row]:
             return None
-        return "time", f'It is outside the time of the question: "{when_.words}".'
+        return "time", f'It is outside the time of the question: "{period.words}".'
 
     def _find_place(self, id: int) -> tuple[int, int]:
         ranking, allowed = self._result.ranking, self._result.allowed
