@@ -345,15 +345,14 @@ def _show_speaker(turn: Turn) -> str:
     return " ".join(turn.speaker.split())
 
 
-def _split_sessions(turns: Iterable[_Message], pause: timedelta) -> Iterator[list[_Message]]:
-    """Turns without a long pause or midnight between them, by their local times."""
-    session: list[_Message] = []
+def _split_sessions(turns: Iterable[_Message], pause: timedelta) -> list[list[_Message]]:
+    """Returns turns without a long pause or midnight between them, by their local times."""
+    sessions: list[list[_Message]] = []
     last: datetime | None = None
     for number, turn in turns:
-        if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):
-            yield session
-            session = []
-        session.append((number, turn))
+        is_later = turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date())
+        if is_later or not sessions:
+            sessions.append([])
+        sessions[-1].append((number, turn))
         last = turn.at or last
-    if session:
-        yield session
+    return sessions
