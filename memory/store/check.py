@@ -72,7 +72,8 @@ def _check_fact_vectors(conn: Connection) -> Iterator[str]:
 
 def _check_seals(conn: Connection) -> Iterator[str]:
     for damage in seals.find_damage(conn):
-        yield from (f"{sentence} {DERIVED.get(damage[0], REPAIR)}" for sentence in seals.describe(damage))
+        table = damage[0]
+        yield from (f"{sentence} {DERIVED.get(table, REPAIR)}" for sentence in seals.describe(damage))
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {

@@ -100,7 +100,8 @@ class Notes(SharedKind):
     name, missing = "note", GONE
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        return {self.key(row[1]): Item(row[2], row) for row in reversed(shared.list_notes(conn))}
+        notes = reversed(shared.list_notes(conn))
+        return {self.key(uri): Item(mark, (id, uri, mark)) for id, uri, mark in notes}
 
     def describe(self, conn: Connection, row: tuple[int, str, str]) -> Any:
         id, uri, mark = row
@@ -138,10 +139,11 @@ class Reads(SharedKind):
     name, missing = "read", DROPPED
 
     def list_here(self, conn: Connection) -> dict[str, Item]:
-        return {self.key(row[1]): Item(row[3], row) for row in shared.list_read(conn)}
+        rows = shared.list_read(conn)
+        return {self.key(sha): Item(mark, (passage, sha, model)) for passage, sha, model, mark in rows}
 
-    def describe(self, conn: Connection, row: tuple[int, str, str, str]) -> Any:
-        passage, sha, model, _ = row
+    def describe(self, conn: Connection, row: tuple[int, str, str]) -> Any:
+        passage, sha, model = row
         relations, theses = shared.read_relations(conn, passage, model), shared.read_theses(conn, passage)
         return {"passage": sha, "model": model, "relations": relations, "theses": theses}
 
