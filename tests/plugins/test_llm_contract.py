@@ -201,7 +201,7 @@ def test_a_model_that_is_slow_is_given_up(backend: Backend, reply: Says) -> None
     backend.open().complete(ask())  # the client is imported now
     backend.server.enqueue(reply)
     with pytest.raises(ModelTimeoutError):
-        backend.open(first_token_s=1.0, next_token_s=1.0).complete(ask())
+        backend.open(first_token_s=0.3, next_token_s=0.3).complete(ask())
     backend.server.until(lambda server: server.left == 1)
 
 
@@ -214,7 +214,7 @@ def test_slow_but_steady_is_fine_until_all_of_the_time_is_over(backend: Backend)
     assert "".join(map(str, [*first, *pieces][:-1])) == LONG
     backend.server.enqueue(Hangs())
     with pytest.raises(ModelTimeoutError):
-        backend.open(total_s=1.0).complete(ask())
+        backend.open(total_s=0.3).complete(ask())
 
 
 def test_a_server_that_went_away_in_between(backend: Backend) -> None:
