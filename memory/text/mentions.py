@@ -50,6 +50,7 @@ _ZONE = re.compile(rf"(?<=\d )[{_UPPER}]\w+(?:/[{_UPPER}]\w+)+|(?<=:\d\d )[A-Z]{
 _GOES_ON = re.compile(r" [a-zß-ÿ]")  # a word in small letters
 # What stands before the first word of a line, an item, a cell or a sentence.
 _BEFORE_UNIT = re.compile(r"(?:\A|[\n\0|]|[.!?:…][\"”’)*_]*\s)[\s>*+•_#(\[\]x\"“'‘–—-]*(?:\d{1,3}[.)]\s+)?\Z")
+MIN_WRAPPED_CHARS = 40  # of a line, from which a name may go on in the next line
 MAX_LIST_MARK = 16  # characters before a word in which the mark of its item is looked for
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
@@ -335,10 +336,15 @@ def _strip_word(word: str) -> str:
 
 
 def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
-    """Yields the runs of capitalised words, each with its start; a line's end ends a run."""
+    """Yields the runs of capitalised words, each with its start; a line's end ends a run, unless the line is long
+    enough to have been wrapped: of text wrapped at 72 characters, a tenth of the names would be lost."""
     for match in _NAME.finditer(text):
         start = match.start()
-        for line in match[0].split("\n"):
+        before, rest = text[text.rfind("\n", 0, start) + 1 : start], match[0].partition("\n")[2]
+        is_wrapped = len(before) >= MIN_WRAPPED_CHARS and rest[:1].isalpha() and "\n" not in rest
+        # "Hamid: yes" in the next line; columns
+        is_wrapped = is_wrapped and not text.startswith(":", match.end()) and "   " not in before
+        for line in [match[0]] if is_wrapped else match[0].split("\n"):
             yield line.removesuffix(","), start
             start += len(line) + 1
 

@@ -150,7 +150,9 @@ def test_no_name_goes_on_behind_a_heading() -> None:
     assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
 
 
-def test_a_name_ends_with_its_line() -> None:
+def test_a_name_goes_on_in_the_next_line_only_where_that_was_wrapped() -> None:
+    wrapped = "She has lived with her partner and two cats in New\nYork since May."
+    assert norms(wrapped) == ["new york"]
     days = "We met people from Leeds there, exchanged addresses, Ron and Sal\n21 Oslo"
     assert "sal" in norms(days)
     columns = "Mondays     toys + sharpening     leader: Des Pardew\nTuesdays    boats"
