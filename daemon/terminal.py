@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -140,6 +140,13 @@ def quote_short(text: str) -> str:
     """Returns a quote on one line, cut if it is long."""
     words = " ".join(text.split())
     return f"“{words}”" if len(words) <= QUOTE_LENGTH else f"“{words[:QUOTE_LENGTH].rstrip()}…”"
+
+
+def name_note(line: wire.AnswerLine, citations: Iterable[wire.Citation]) -> str:
+    """Returns the name of the note that a line is from; "" if the line has it."""
+    cited = next((cited for cited in citations if cited.n in line.citations), None)
+    name = flatten(cited.title.partition(" › ")[0]) if cited else ""
+    return "" if name.casefold() in line.text.casefold() else name
 
 
 def describe_evidence(reply: wire.Why, label: Callable[[wire.Citation], str]) -> Iterator[str]:

@@ -129,6 +129,11 @@ class AnswerLine:
     citations: tuple[int, ...] = ()
     value: str = ""
 
+    @property
+    def is_doubt(self) -> bool:
+        """Whether it tells that the next lines only come close."""
+        return self.kind == "text" and self.text.startswith(NOT_PLAIN)
+
 
 @dataclass(frozen=True, slots=True)
 class Preview(Event):

@@ -14,7 +14,7 @@ from daemon.cli import output
 from daemon.cli.session import Session
 from daemon.cli.show import describe_time, print_sources
 from daemon.client.client import DaemonDownError
-from daemon.terminal import count, describe_statement, display_safe
+from daemon.terminal import count, describe_statement, display_safe, name_note
 
 T = TypeVar("T")
 LONGEST = 40  # characters
@@ -72,7 +72,8 @@ def print_message(message: wire.ChatMessage) -> wire.Answered | None:
 
 def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
     """Prints the lines as they arrive, preceded by the extractive lines if a model writes."""
-    last = doing = ""
+    last = doing = note = ""
+    is_unsure = False
     cited: list[wire.Citation] = []
     previews: list[wire.Preview] = []
     clock = output.Clock()
@@ -92,7 +93,10 @@ def _print_lines(events: Iterable[wire.Event], in_full: bool) -> wire.Answered:
                 case wire.Citation():
                     cited.append(event)
                 case wire.Token():
-                    if text := _style_line(event.text, cited, in_full):
+                    line = next(wire.split_lines(event.text, cited), None)
+                    is_unsure |= line is not None and line.is_doubt
+                    above, note = note, name_note(line, cited) if line and is_unsure else ""
+                    if text := _style_line(event.text, cited, in_full, note if note != above else ""):
                         last = event.text
                         click.echo(text, nl=False)
                 case wire.Visit():
@@ -133,9 +137,9 @@ def _print_preview(preview: wire.Preview) -> None:
         output.say("A model is asked, which may take a minute.")
 
 
-def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
+def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool, note: str) -> str:
     """Styles a piece of an answer for the terminal: in a whole line the value is bold, an earlier value dimmed below
-    its replacement; "" if the line is folded."""
+    its replacement; "" if the line is folded. `note`: the name of its note, which is put before it."""
     line = next(iter(wire.split_lines(text, cited)), None)
     if not text.startswith("- ") or not text.endswith("\n") or line is None:
         return display_safe(text)
@@ -143,7 +147,8 @@ def _style_line(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str
         return ""
     if line.kind == "earlier":
         return output.paint(output.fill_text(f"  {display_safe(text[2:-1], line=True)}"), dim=True) + "\n"
-    shown, value = output.fill_text(display_safe(text[:-1], line=True)), display_safe(line.value, line=True)
+    named = f"- {note}: {text[2:-1]}" if note else text[:-1]
+    shown, value = output.fill_text(display_safe(named, line=True)), display_safe(line.value, line=True)
     match = re.search(r"\s+".join(map(re.escape, value.split())), shown) if value else None
     start, end = match.span() if match else (0, 0)
     return f"{shown[:start]}{output.paint(shown[start:end], bold=True)}{shown[end:]}\n"

@@ -62,6 +62,9 @@ def test_a_script_can_tell_the_closest_lines_from_an_answer(vault: Shell) -> Non
     assert said.code == 5 and said.out.startswith("Your memory does not say this plainly. Closest:\n- ")
     reply = vault.pal("ask", question, "--json")
     assert (reply.code, reply.json["kind"]) == (5, "closest")
+    first = reply.json["citations"][0]
+    name, line = first["title"].partition(" › ")[0], reply.json["lines"][1]["text"]
+    assert said.out.splitlines()[1].startswith("- " if name in line else f"- {name}: ")
     assert vault.pal("ask", "where is the harbour office?", "--json").json["kind"] == "answer"
 
 

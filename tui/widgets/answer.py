@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import IN_THE_WORDS_OF, count, display_safe
+from daemon.terminal import IN_THE_WORDS_OF, count, display_safe, name_note
 from tui.keys import Keymap
 from tui.session import Limit
 from tui.widgets.passage import Sources
@@ -304,7 +304,6 @@ def _passages(
     lines of an unsure answer, or "" for the rest, in which the value is bold. Lines of a model without a source are
     marked; those of an unsure answer begin with the name of their note."""
     lines = wire.split_lines(text, citations)
-    notes = {cited.n: cited.title.partition(" › ")[0] for cited in citations}
     note = ""
     passages: list[tuple[str, list[str]]] = []
     in_code = False
@@ -322,9 +321,9 @@ def _passages(
             written = written.replace(line.value, f"**{line.value}**", 1)
         elif line is None and passages:
             kind = passages[-1][0]
-        if is_unsure and line and line.citations:
-            above, note = note, notes.get(line.citations[0], "")
-            if note != above and note.casefold() not in line.text.casefold():
+        if is_unsure and line:
+            above, note = note, name_note(line, citations)
+            if note and note != above:
                 written = written.replace("- ", f"- [[{re.sub(r'[][|]', '', note)}:]] ", 1)
         if not passages or passages[-1][0] != kind:
             passages.append((kind, []))
