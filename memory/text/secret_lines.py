@@ -19,29 +19,9 @@ MAX_WORDS = 8  # of a passphrase of plain words; a seed phrase has up to 24
 _SEED_WORDS = range(12, 26)
 
 # Every label contains one of these in lower case; other lines are skipped.
-_PASSWORD_SIGNS = (
-    "passw",
-    "passphrase",
-    "user/pass",
-    "user / pass",
-    "login/pass",
-    "login / pass",
-    "kennw",
-    "pwd",
-    "pw",
-)
+_PASSWORD_SIGNS = ("pass", "kennw", "pw")
 _NETWORK_SIGNS = ("wifi", "wi-fi", "wlan", "wpa", "network", "netzwerk", "router", "hotspot")
-_LABEL_SIGNS = (
-    *_PASSWORD_SIGNS,
-    *_NETWORK_SIGNS,
-    "key",
-    "token",
-    "secret",
-    "code",
-    "credential",
-    "zugangsdaten",
-    "bearer",
-)
+_KEY_SIGNS = ("key", "token", "secret", "code", "credential", "zugangsdaten", "bearer")
 _PIN_SIGNS = ("pin", "puk", "cvv", "cvc", "csc", "geheimzahl", "nummer", "code", "kombination", "combination")
 _CODES_SIGNS = ("code", "key", "schlüssel", "passw", "tan-", "phrase", "words", "mnemonic")
 
@@ -139,7 +119,7 @@ def find_labelled(text: str) -> Iterator[Found]:
     lowered = text.lower()
     if len(lowered) != len(text):  # one letter becomes two in lower case, the Turkish İ
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    for begin, end in _find_lines(lowered, _LABEL_SIGNS):
+    for begin, end in _find_lines(lowered, (*_PASSWORD_SIGNS, *_NETWORK_SIGNS, *_KEY_SIGNS)):
         for match in (*_LABEL.finditer(text, begin, end), *_TOLD.finditer(text, begin, end)):
             kind: SecretKind = "password" if match["password"] else "token"
             yield from _find_values(text, match.end(), kind, is_label=match.re is _LABEL)
@@ -301,7 +281,7 @@ _COLUMN = re.compile(
 )
 
 
-_COLUMN_SIGNS = ("passw", "kennw", "pwd", "pw", "key", "token", "secret", "totp", "pin", "puk", "geheimzahl", "/")
+_COLUMN_SIGNS = (*_PASSWORD_SIGNS, "key", "token", "secret", "totp", "pin", "puk", "geheimzahl", "/")
 
 
 def _find_in_columns(text: str, lowered: str) -> Iterator[Found]:

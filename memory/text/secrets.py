@@ -14,10 +14,7 @@ from memory.text.secret_lines import SecretKind, find_labelled
 
 MAX_KEY_BLOCK = 40_000  # characters of an armoured private key
 MAX_LINE = 2000  # characters of a line that can name a secret
-LOTTERY_CHARS, LOTTERY_CHARS_NAMED = (
-    32,
-    16,
-)  # of a random-looking word: anywhere, on a line that names a secret
+LOTTERY_CHARS, LOTTERY_CHARS_NAMED = 32, 16  # of a random-looking word: anywhere, on a line that names a secret
 
 
 class Secret(NamedTuple):
@@ -56,13 +53,10 @@ def find_secrets(text: str) -> list[Secret]:
 _HEX, _WORD, _URLSAFE = "[0-9a-f]", "[A-Za-z0-9]", "[A-Za-z0-9_-]"
 
 _VENDOR_TOKENS: tuple[tuple[str, str, SecretKind], ...] = (
-    ("AKIA", r"AKIA[A-Z0-9]{16}", "api-key"),  # Amazon
-    ("ASIA", r"ASIA[A-Z0-9]{16}", "api-key"),
+    ("IA", r"A(?:KI|SI)A[A-Z0-9]{16}", "api-key"),  # Amazon
     ("gh", rf"gh[pousr]_{_WORD}{{36,255}}", "token"),  # GitHub
     ("github_pat_", r"github_pat_\w{22,255}", "token"),
-    ("glpat-", rf"glpat-{_URLSAFE}{{20,}}", "token"),  # GitLab
-    ("gldt-", rf"gldt-{_URLSAFE}{{20,}}", "token"),
-    ("glrt-", rf"glrt-{_URLSAFE}{{20,}}", "token"),
+    ("gl", rf"gl(?:pat|dt|rt)-{_URLSAFE}{{20,}}", "token"),  # GitLab
     ("sk-", rf"sk-(?:[a-z0-9]{{2,12}}-){{0,3}}{_URLSAFE}{{20,}}", "api-key"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
     ("gsk_", rf"gsk_{_WORD}{{40,}}", "api-key"),  # Groq
     ("xai-", rf"xai-{_WORD}{{40,}}", "api-key"),
@@ -78,8 +72,7 @@ _VENDOR_TOKENS: tuple[tuple[str, str, SecretKind], ...] = (
     ("discord", r"discord(?:app)?\.com/api/webhooks/\d{15,}/[\w-]{40,}", "token"),
     (".", rf"[MNO]{_URLSAFE}{{22,27}}\.{_URLSAFE}{{6}}\.{_URLSAFE}{{27,40}}", "token"),  # a bot of Discord
     (":AA", rf"\d{{8,10}}:AA{_URLSAFE}{{32,34}}", "token"),  # a bot of Telegram
-    ("_live_", rf"[rs]k_live_{_WORD}{{16,}}", "api-key"),  # Stripe
-    ("_test_", rf"[rs]k_test_{_WORD}{{16,}}", "api-key"),
+    ("k_", rf"[rs]k_(?:live|test)_{_WORD}{{16,}}", "api-key"),  # Stripe
     ("whsec_", r"whsec_[A-Za-z0-9+/=]{24,}", "api-key"),
     ("sq0", rf"sq0(?:atp|csp|idp)-{_URLSAFE}{{22,}}", "token"),  # Square
     ("EAAA", rf"EAAA{_URLSAFE}{{56,}}", "token"),
@@ -111,11 +104,9 @@ _VENDOR_TOKENS: tuple[tuple[str, str, SecretKind], ...] = (
     ("sbp_", rf"sbp_{_HEX}{{40}}", "token"),  # Supabase
     ("nfp_", rf"nfp_{_WORD}{{36,}}", "token"),  # Netlify
     ("dp.", rf"dp\.(?:pt|st|ct|sa)\.{_WORD}{{40,}}", "token"),  # Doppler
-    ("pk.eyJ", rf"[sp]k\.eyJ{_URLSAFE}{{20,}}\.{_URLSAFE}{{20,}}", "token"),  # Mapbox
-    ("sk.eyJ", rf"sk\.eyJ{_URLSAFE}{{20,}}\.{_URLSAFE}{{20,}}", "token"),
+    ("k.eyJ", rf"[sp]k\.eyJ{_URLSAFE}{{20,}}\.{_URLSAFE}{{20,}}", "token"),  # Mapbox
     ("eyJ", r"eyJ[\w-]{8,}(?:\.[\w-]*){2,4}", "token"),  # a JSON Web Token, signed or encrypted
-    ("AccountKey=", r"AccountKey=[A-Za-z0-9+/]{40,}={0,2}", "api-key"),  # Azure
-    ("SharedAccessKey=", r"SharedAccessKey=[A-Za-z0-9+/]{40,}={0,2}", "api-key"),
+    ("Key=", r"(?:Account|SharedAccess)Key=[A-Za-z0-9+/]{40,}={0,2}", "api-key"),  # Azure
     ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}", "private-key"),
     ("prv", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}", "private-key"),  # a wallet's
 )
