@@ -66,7 +66,7 @@ def examine(client: Client, paths: Paths) -> Iterator[HealthCheck]:
 
 
 def list_problems(now: wire.Status) -> list[str]:
-    """Yields the problems that the daemon knows, each with the command that fixes it."""
+    """Lists the problems that the daemon knows, each with the command that fixes it."""
     return [problem for _, problem in sorted(_find_problems(now), key=lambda pair: PLACES.index(pair[0]))]
 
 

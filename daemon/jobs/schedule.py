@@ -50,9 +50,7 @@ class Schedule:
 
     def __init__(self) -> None:
         self._jobs: dict[str, tuple[Callable[[], object], float, float, float]] = {}
-        self._later: list[
-            tuple[float, Callable[..., object], tuple[Any, ...]]
-        ] = []  # (seconds, call, arguments) of calls that were requested before `start`
+        self._later: list[Callable[[], None]] = []  # calls of `run_later` before `start`
         self._scheduler: Any = None
 
     def add(
@@ -76,13 +74,13 @@ class Schedule:
                 jitter=jitter_s or None, next_run_time=now + timedelta(seconds=first_s),
             )  # fmt: skip
         self._scheduler.start()
-        for seconds, call, args in self._later:
-            self.run_later(seconds, call, *args)
+        for plan in self._later:
+            plan()
 
     def run_later(self, seconds: float, call: Callable[..., object], *args: Any) -> None:
         """Calls once, in `seconds`; counted from `start` if called before. Cancelled by `close`."""
         if self._scheduler is None:
-            self._later.append((seconds, call, args))
+            self._later.append(partial(self.run_later, seconds, call, *args))
             return
         later = read_clock() + timedelta(seconds=seconds)
         self._scheduler.add_job(call, "date", run_date=later, args=args)

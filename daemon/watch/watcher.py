@@ -106,9 +106,7 @@ class Watcher:
         if "" in new:
             raise InvalidInputError("A tag is a word.")
         root.policy, root.tags, identity = policy or root.policy, new, identify(path)
-        is_accepted = (
-            is_new or root.state == "missing" or identity != root.known_as
-        )  # the latter: no scan has noticed yet
+        is_accepted = is_new or root.state == "missing" or identity != root.known_as  # which no scan has noticed yet
         if is_accepted:
             root.known_as, root.is_undecided = identity, not is_new  # ask about missing files
         if policy or is_accepted or new != former:
