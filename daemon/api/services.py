@@ -162,7 +162,7 @@ class Services:
         self.embedder.resume()
         self.replication.check()
         self.sync.start()
-        self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
+        self.enrichment.start()  # after `add_jobs.go_on`, which frees the leases of an earlier daemon
 
     def drain(self, seconds: float) -> None:
         """Stops accepting work, finishes the current write, ends the streams; each part within `seconds`."""

@@ -98,7 +98,7 @@ class Activity:
 
 
 class News:
-    """Publishes replaced facts right after the write. Call `look` in the writer's thread."""
+    """Publishes replaced facts right after the write. Call `publish_new` in the writer's thread."""
 
     def __init__(self, memory: Memory, publish: Callable[[wire.Event], None]) -> None:
         self._memory = memory

@@ -241,7 +241,7 @@ class Replication:
                     log.warning("not replicated: %s", problem)
                 self._problem = problem
         with suppress(OSError):
-            process.stdin.close()  # its shell ends, too, and `look` starts another
+            process.stdin.close()  # its shell ends, too, and `check` starts another
 
     def _compare(self) -> None:
         """Checks whether the replica is complete. NotAvailableError if Litestream does not respond."""
