@@ -20,8 +20,7 @@ from benchmarks.answers import fill
 from benchmarks.oracle import Asked
 from benchmarks.problems import Library, Problem
 from memory import Memory
-from memory.exploring.explorer import Explorer
-from memory.exploring.guided import explore_guided
+from memory.exploring.guided import Explorer, explore_guided
 from plugins import manager
 
 K, CALLS = 5, 4  # passages that count, and calls of a model

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.exploring.explorer import Explorer
+from memory.exploring.guided import Explorer
 from memory.nouns import Step
 from memory.settings import MemorySettings, RecallSettings
 from plugins.manager import load

@@ -18,7 +18,7 @@ from itertools import chain
 from time import perf_counter
 
 from memory.errors import InvalidInputError, MalformedOutputError, ModelCancelledError, ModelError
-from memory.exploring.explorer import CollectedEvidence
+from memory.exploring.guided import CollectedEvidence
 from memory.exploring.tool_calls import TOOLS
 from memory.exploring.tools import Toolbox
 from memory.llm import LlmRequest, Message, Reply, ToolCall, length

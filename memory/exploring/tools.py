@@ -14,7 +14,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from memory.errors import InvalidInputError
-from memory.exploring.explorer import Reading, visible_rows
+from memory.exploring.guided import Reading, visible_rows
 from memory.exploring.labels import MAX_PREVIEW_CHARS, best_sentences, name_objects, name_relations, preview
 from memory.exploring.tool_calls import check_arguments
 from memory.graph.arrays import Floats, Ids, Ints

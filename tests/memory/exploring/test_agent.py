@@ -14,7 +14,7 @@ import pytest
 from memory import Memory
 from memory.exploring import agent as looking_around
 from memory.exploring.agent import Agent
-from memory.exploring.explorer import CollectedEvidence
+from memory.exploring.guided import CollectedEvidence
 from memory.exploring.tools import Toolbox
 from memory.llm import length
 from memory.protocols import LLM, Embedder

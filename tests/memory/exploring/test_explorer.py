@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.exploring import explorer as module
-from memory.exploring.explorer import Explorer, Option
+from memory.exploring import guided as module
+from memory.exploring.guided import Explorer, Option
 from memory.nouns import Scope
 from memory.protocols import Embedder
 from memory.store import episodes

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.errors import ModelCancelledError, ModelTimeoutError
-from memory.exploring.explorer import CollectedEvidence, Explorer
 from memory.exploring.guided import (
-    MAX_CALLS,
+    CollectedEvidence,
+    Explorer,
     explore_guided,
     parse_choice,
 )
@@ -135,7 +135,7 @@ def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) ->
         fresh.ingest.remember(f"heron {script * 50} {n}. " * 20, title=f"{n} {script * 300}")
     llm = Replier(lambda request: "1, 2, 3")
     looked(fresh, llm, f"heron {script * 900}"[:3900], missing=[script * 900])
-    assert len(llm.requests) == MAX_CALLS
+    assert len(llm.requests) == 6
     assert max(map(length, llm.requests)) <= 1_400
 
 
@@ -147,7 +147,7 @@ def test_the_prompt_stays_small_whatever_is_in_it(fresh: Memory, script: str) ->
 def test_a_model_that_never_says_done_is_stopped(chain: Memory, ollama: FakeOllama, here: Guarded, said: str) -> None:
     ollama.answer = lambda body: Says(said)
     result, _ = looked(chain, here)
-    assert result.calls == len(ollama.chats) == len(result.steps) == MAX_CALLS
+    assert result.calls == len(ollama.chats) == len(result.steps) == 6
     assert result.stopped == "calls"
     assert len(result.episodes) <= 3 * result.calls
     first, *_ = Explorer(chain.store.reading, asked(chain)).options()

@@ -24,7 +24,7 @@ from memory.graph.walk import Walk
 from memory.insight.diagnosis import MANY_SHOWN, MOST_CALLS, MOST_MS, diagnose, repair
 from memory.nouns import Document
 from memory.protocols import Embedder
-from memory.retrieval.rank import rows_of_text_only
+from memory.retrieval.pipeline import rows_of_text_only
 from memory.settings import MemorySettings, RecallSettings
 from memory.store.traces import Outcome
 from memory.trace import Diagnosis, FailureName

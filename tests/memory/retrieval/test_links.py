@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
-from memory.retrieval.rank import link_scores
+from memory.retrieval.pipeline import link_scores
 from memory.settings import RecallSettings
 
 SETTINGS = RecallSettings()

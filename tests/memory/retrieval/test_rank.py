@@ -16,7 +16,7 @@ from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walk, top_k
 from memory.protocols import Embedder
 from memory.retrieval import text_search
-from memory.retrieval.rank import (
+from memory.retrieval.pipeline import (
     LEAST_GRAPH_SHARE,
     MOST_GRAPH_SHARE,
     final_scores,
