@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import command, metrics, replaying
 from benchmarks.problems import Library, Problem
 from memory import Memory
-from memory.answering.asking import AskOutcome
+from memory.answering.extractive import AskOutcome
 from memory.llm import NOTHING
 from memory.nouns import Answer, Citation, Episode, Scope
 from memory.retrieval.state import RetrievalResult

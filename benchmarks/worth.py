@@ -22,9 +22,9 @@ from benchmarks import command, lifelog
 from benchmarks.lifelog import Reply
 from memory import Memory
 from memory.answering import candidates, confidence, extractive, facts, features, owner, places, selection
-from memory.answering.asking import Answering
 from memory.answering.chains import NO_CHAINS
 from memory.answering.exact_names import ExactNames
+from memory.answering.extractive import Answering
 from memory.answering.features import AnswerState
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion

@@ -22,7 +22,7 @@ from typing import Any, TypedDict
 
 from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
-from memory.answering.asking import AskOutcome
+from memory.answering.extractive import AskOutcome
 from memory.edge_memory import rebuild
 from memory.edge_memory.reinforce import assign_credit, reinforce_edges
 from memory.edge_memory.replay import (

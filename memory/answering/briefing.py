@@ -25,20 +25,12 @@ from memory.retrieval.state import RetrievalResult
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.languages import alternatives, tables, word_set
+from memory.text.languages import tables, word_set
 from memory.text.mentions import norm
 from memory.text.predicates import canonical_predicate, same_value, statement
 
 MAX_BRIEFING_LINES = 10
 LEAST_WORDS = 3  # of a sentence
-
-# A line that only files a note, or greets.
-_FILING = re.compile(
-    r"(?:from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id|status): "
-    rf"|(?:{alternatives('briefings', 'greetings')})\b[^.!?]{{0,60}}$",
-    re.IGNORECASE,
-)
-_FIELD = re.compile(r"[\w -]{1,24}: ")  # of a note's properties
 _SELF = word_set("briefings", "self")
 _IDENTITY = frozenset(chain.from_iterable(tables("briefings", "identity")))
 
@@ -152,7 +144,13 @@ def _choose_sentences(
 def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
     """Returns a key that orders lines as in their notes, fields last."""
     episode = line.episode
-    return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.source.start
+    return (
+        re.match(r"[\w -]{1,24}: ", line.shown) is not None,
+        episode.source.uri,
+        episode.seq,
+        line.start,
+        line.source.start,
+    )
 
 
 def _interleave(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -190,7 +188,7 @@ def _is_informative(candidate: AnswerCandidate, name: frozenset[str], is_own: bo
     """Whether a line is long enough and no heading, label or question; a line of the object's note may be shorter."""
     new = candidate.words - {*stems(candidate.episode.title), *name}
     least = 2 if is_own else LEAST_WORDS
-    is_statement = not _FILING.match(candidate.shown) and candidate.shown[-1:] != "?"
+    is_statement = candidate.place.kind != "filing" and candidate.shown[-1:] != "?"
     return len(candidate.words - name) >= least and bool(new) and is_statement
 
 

@@ -142,29 +142,29 @@ class AnswerCandidate:
     @property
     def newness(self) -> int:
         """Returns the time of its passage (wall ms), 0 without one."""
-        return to_wall(self.episode.at) or 0
+        return to_wall(self.source.episode.at) or 0
 
     @property
     def by_agent(self) -> bool:
         """Whether an agent wrote its passage. Other writers take precedence."""
-        return self.episode.source.by_agent
+        return self.source.episode.source.by_agent
 
     @property
     def context(self) -> str:
         """Returns the headings above its line in the passage, and the speaker."""
-        place = self.place
+        place = self.source.place
         return " ".join(map("{}. ".format, filter(None, (*place.above, ", ".join(place.head), place.speaker))))
 
     @property
     def claim(self) -> str:
         """Returns its claim: its fact, its cells with their heads, or its sentence without the rest of its unit."""
-        is_whole = self.is_statement or self.place.kind == "row"
+        is_whole = self.is_statement or self.source.place.kind == "row"
         return self.shown if is_whole else self.source.text or self.shown
 
     def overlaps(self, other: AnswerCandidate) -> bool:
         """Whether two units share words of one passage."""
         start, end = max(self.start, other.start), min(self.start + len(self.quote), other.start + len(other.quote))
-        return self.episode.id == other.episode.id and start < end
+        return start < end and self.source.episode.id == other.source.episode.id
 
     def citation(self, n: int) -> Citation:
         """Returns the citation of its sentence, under number `n`."""

@@ -26,8 +26,6 @@ from memory.store import graph as stored
 
 MAX_HOPS = 3
 MAX_STEPS = 5000  # steps tried before merging; a clique of statements has millions
-ABOUT_WEIGHT = 0.8  # of a step to or from what the passage is about: it leads further than what is said in passing
-OBJECT_WEIGHT = 0.6  # of the mean weight of the two objects of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +129,15 @@ def _join_objects(
     statements: Iterable[Statement], weights: Mapping[int, float]
 ) -> dict[int, list[tuple[int, int, float]]]:
     """Returns {object: its steps: statement, target object, and score}. A statement joins every two of its objects; a
-    statement with a single object joins it with itself. A step's score: `statement's + ABOUT_WEIGHT if the passage is
-    about one of the two + OBJECT_WEIGHT * mean weight of the two`."""
+    statement with a single object joins it with itself. A step to or from what the passage is about leads further than
+    what is said in passing."""
     steps_of: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for statement in statements:
         joined = sorted({*statement.about, *statement.objects})
         pairs = list(combinations(joined, 2)) or [(only, statement.id) for only in joined]
         for a, b in pairs:
-            score = statement.score + ABOUT_WEIGHT * (a in statement.about or b in statement.about)
-            score += OBJECT_WEIGHT * (weights.get(a, 0.0) + weights.get(b, 0.0)) / 2
+            score = statement.score + 0.8 * (a in statement.about or b in statement.about)
+            score += 0.6 * (weights.get(a, 0.0) + weights.get(b, 0.0)) / 2
             steps_of[a].append((statement.id, b, score))
             steps_of[b].append((statement.id, a, score))
     return {object: sorted(steps) for object, steps in steps_of.items()}

@@ -23,10 +23,10 @@ from memory.answering import context as evidence
 from memory.answering import grounding
 from memory.answering.candidates import cite, stems
 from memory.answering.context import EvidencePiece, PromptContext
-from memory.answering.extractive import NOT_FOUND, NOT_FOUND_THERE, WORD_FOR_WORD, stream_extractive
+from memory.answering.extractive import WORD_FOR_WORD, stream_extractive
 from memory.answering.grounding import NO_ANSWER, REFUSAL_MARKS, Problem
 from memory.answering.options import AskOptions
-from memory.answering.selection import ExtractiveAnswer, stream_lines
+from memory.answering.selection import NOT_FOUND, NOT_FOUND_THERE, ExtractiveAnswer, stream_lines
 from memory.errors import (
     LocalOnlyError,
     MalformedOutputError,
@@ -45,14 +45,8 @@ from memory.stages import ComposeNote
 from memory.text.quotes import make_fence, one_line
 from memory.text.sentences import sentences
 
-PURPOSE = "answer"
-ENOUGH = "END"
 UNPROVED = "(unproved)"  # before the citation of what it does not prove
 UNPROVED_NOTE = "Unproved are the model's own words: compare them with the lines that they cite."
-MAX_CALLS = 2
-MAX_ANSWER_CHARS = 8_000  # of an answer; a model that writes on is stopped
-MAX_CITED = 8  # sentences without a citation for which one is looked for
-MAX_MISSING, MAX_MISSING_CHARS = 5, 100  # things that are missing, and their length
 
 SYSTEM = f"""\
 You answer a person's question from that person's own notes, mails and chats. You get numbered pieces of them, each \
@@ -119,7 +113,7 @@ def build_request(
         messages=(Message("user", "\n\n".join(parts)),),
         max_tokens=max_tokens,
         local_only=context.is_local,
-        purpose=PURPOSE,
+        purpose="answer",
         cancelled=options.cancelled,
     )
 
@@ -130,7 +124,7 @@ def build_retry(first: LlmRequest, reply: str, problem: Problem, shown: str) -> 
     fence = make_fence()
     why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
-        why += f"The sentences before it are kept. Write only what follows them, or {ENOUGH} if nothing does."
+        why += "The sentences before it are kept. Write only what follows them, or END if nothing does."
     else:
         why += f"Write the answer again, only from the evidence, or {NO_ANSWER}: and what is missing."
     return replace(first, messages=(*first.messages, Message("assistant", reply or "-"), Message("user", why)))
@@ -167,7 +161,7 @@ def write_grounded(
     result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None
-    for _ in range(MAX_CALLS):
+    for _ in range(2):
         try:
             problem = yield from writer.listen(llm, ask)
         except ModelCancelledError:
@@ -216,7 +210,7 @@ class _Writer:
                     yield Writing()
                 self.said += item
                 waiting += item
-                if len(self.said) > MAX_ANSWER_CHARS:
+                if len(self.said) > 8_000:  # a model that writes on is stopped
                     break
                 if _begins_refusal(waiting) or (_FENCE.match(waiting) and "\n" not in waiting.lstrip()):
                     continue
@@ -249,7 +243,7 @@ class _Writer:
 
     def _add_citations(self, text: str) -> Iterator[str]:
         """Yields the sentences of a text, with the missing citation added if one passage proves the sentence."""
-        for start, end in sentences(text.replace("```", ""))[:MAX_CITED]:
+        for start, end in sentences(text.replace("```", ""))[:8]:
             sentence = text[start:end]
             numbers = grounding.find_proofs(sentence, self._proofs, self._question)
             if len({self._context.pieces[number - 1].episode.id for number in numbers}) == 1:
@@ -299,17 +293,14 @@ class _Writer:
 
 
 _FENCE = re.compile(r"\s*(?:```|~~~)[^\n`]*\n?")
-_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！？]*)*[.!?。！？]*")
 
 
 def _sentence(text: str, claim: str) -> tuple[int, str]:
     """Returns start and words of the sentence of a passage that shares most with a claim."""
     wanted = set(stems(claim))
-    parts = [(match.start(), match[0]) for match in _SENTENCE.finditer(text) if match[0].strip()]
-    if not parts:
-        return 0, text
-    start, sentence = max(parts, key=lambda part: (len(wanted & set(stems(part[1]))), -part[0]))
-    return start + len(sentence) - len(sentence.lstrip()), sentence.strip()
+    spans = sentences(text) or [(0, len(text))]
+    start, end = max(spans, key=lambda span: (len(wanted.intersection(stems(text[slice(*span)]))), -span[0]))
+    return start, text[start:end]
 
 
 def _begins_refusal(text: str) -> bool:
@@ -326,10 +317,10 @@ def _missing(reply: str, question: str) -> tuple[str, ...]:
     allowed = set(stems(question))
     missing = []
     for part in re.split(r"[;\n]", reason):
-        words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
+        words = " ".join(part.split()).strip(" .-*")[:100]
         if words and (content := stems(words)) and allowed.issuperset(content):
             missing.append(words)
-    return tuple(dict.fromkeys(missing))[:MAX_MISSING]
+    return tuple(dict.fromkeys(missing))[:5]
 
 
 def _explain_error(name: str, error: Exception) -> str:

@@ -10,40 +10,33 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, covered_by
-from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
+from memory.answering.features import GENERIC, SCORE_DIGITS, AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats
 from memory.nouns import Episode
 from memory.retrieval.question_type import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.text.languages import alternatives, is_unspaced, stem, stem_set, stop_words, tables
+from memory.text.languages import alternatives, is_unspaced, stem, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.sentences import sentences
 from memory.text.words import strip_accents
 from memory.time.expressions import contains_time, find_clock_words
 
 MAX_CANDIDATES = 10  # the best lines
-LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of words match
-LEAST_ASKED = 0.2  # of lines that answer without any word that the question asks for
-MAX_LEAD, COMPLETE = 4.0, 0.99
-IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
 
 ANSWERED: Mapping[str, float] = {"kind": 1.55, "asked": 2.95, "agreement": 0.6}
 BIAS = -2.15
 CLEAR: Mapping[str, float] = {"kind": 1.15, "asked": 1.0, "agreement": 1.35, "lead": 0.3, "newer": -0.7, "alone": 0.5}
-LEAST_CLEAR, LEAST_ASKED_CLEAR = 2.25, 0.3
 AGREEMENT = 1.0  # score of a line with whose values all others agree
-MAX_COMPARED, MAX_AGREEING = 20, 5  # of the best lines; of the best of other notes, with each of these
+MAX_COMPARED = 20  # of the best lines
 
-_GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
 _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
-_PAIR = re.compile(r"\d{1,2}/\d{1,2}")
 _WRITTEN = re.compile(r" \(written [^()]*\)$")
 _FIGURE = re.compile(r"[b-z]{6}›|(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")  # or the end of a masked number
 
@@ -56,9 +49,9 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     names, asked = _split_stems(features)
     known = np.array([key in read for key in features.stems], np.bool_)
     near = {line: _share(_near(line, features), features.shares * asked) for line in lines[:MAX_CANDIDATES]}
-    if max(near.values()) < LEAST_ASKED and (not known[asked].any() or (names.any() and not known[names].any())):
+    if max(near.values()) < 0.2 and (not known[asked].any() or (names.any() and not known[names].any())):
         return 0.0  # no line has a word that the question asks for, or none a name of it
-    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < LEAST_COVERAGE:
+    if is_unspaced(state.question.language) and max(line.features.coverage for line in lines) < 0.1:
         return 0.0  # only pieces of words match
     if known[names].any():  # the first line of a chain may have nothing of what is asked
         begins = features.new_values(lines[0].shown)
@@ -74,13 +67,13 @@ def is_clear_answer(state: AnswerState, shown: Sequence[AnswerCandidate], ranked
     if shown[0].own or any(line.earlier for line in shown[1:2]):
         return True
     things = state.features.stem_words(" ".join(state.result.named_objects.values()))
-    is_thing = np.array([key in things for key in state.features.stems], np.bool_)
-    named = _find_names(shown[0], is_thing, state.features)
-    if any(named < _find_names(line, is_thing, state.features) for line in ranked[:MAX_CANDIDATES]):
+    names = state.features.find_stems(things)
+    named = _find_names(shown[0], names, state.features)
+    if any(named < _find_names(line, names, state.features) for line in ranked[:MAX_CANDIDATES]):
         return False
     measures = measure(state, shown[0], ranked)
     odds = sum(weight * measures[name] for name, weight in CLEAR.items())
-    return odds >= LEAST_CLEAR and measures["asked"] >= LEAST_ASKED_CLEAR
+    return odds >= 2.25 and measures["asked"] >= 0.3
 
 
 def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerCandidate]) -> dict[str, float]:
@@ -88,7 +81,7 @@ def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerC
     asked for, 0 if not, 0.5 if the question does not say. named, in [0, 1]: the share of the question's names that
     the line has with its headings and titles. asked, in [0, 1]: the same of what it asks, times `named`. agreement:
     the share of the next lines that agree with it. lead: its score above the best line with other values and as
-    many names, at most MAX_LEAD. newer: 1 if a newer line has other values and all words of the question that this
+    many names, at most 4. newer: 1 if a newer line has other values and all words of the question that this
     line has. alone: 1 if it has a value and all words of the question, and no line with other values has them."""
     features, near = state.features, _near(first, state.features)
     first = replace(first, shown=_WRITTEN.sub("", first.shown))
@@ -96,19 +89,19 @@ def measure(state: AnswerState, first: AnswerCandidate, ranked: Sequence[AnswerC
     others = (line for line in ranked if line.words != first.words and not line.overlaps(first))
     rivals = [line for line in others if values.isdisjoint(line.values)]
     is_name, is_asked = _split_stems(features)
-    names = features.shares * is_name
+    names = frozenset(compress(features.stems, is_name))
     passage = np.array([key in first.features.covered for key in features.stems], np.float32)
-    share_named = _share(np.maximum(near, IN_PASSAGE_WEIGHT * passage), names)
-    words, named = features.find_covered(first.claim), _find_names(first, is_name, features)
-    score = max((line.score for line in rivals if named <= _find_names(line, is_name, features)), default=-math.inf)
-    is_whole = [features.coverage(line.claim) >= COMPLETE for line in (first, *rivals)]
+    share_named = _share(np.maximum(near, passage), features.shares * is_name)
+    words, named = features.find_covered(first.claim), _find_names(first, names, features)
+    score = max((line.score for line in rivals if named <= _find_names(line, names, features)), default=-math.inf)
+    is_whole = [features.coverage(line.claim) >= 0.99 for line in (first, *rivals)]
     newer = (line for line in rivals[:MAX_COMPARED] if line.newness > first.newness)
     return {
         "kind": check_kind(first, features),
         "named": share_named,
         "asked": share_named * _share(near, features.shares * is_asked),
         "agreement": measure_agreement(first, ranked, features),
-        "lead": min(first.score - score, MAX_LEAD),
+        "lead": min(first.score - score, 4.0),
         "newer": float(any(words <= features.find_covered(f"{line.claim} {line.context}") for line in newer)),
         "alone": float(bool(values) and is_whole[0] and not any(is_whole[1:])),
     }
@@ -126,10 +119,9 @@ def _share(near: Floats, weights: Floats) -> float:
     return float(near @ weights / weights.sum()) if weights.any() else 1.0
 
 
-def _find_names(line: AnswerCandidate, is_name: Bools, features: QueryFeatures) -> frozenset[str]:
-    """Returns the stems of the question's names that a line has with its headings and titles."""
-    covered = features.find_covered(f"{line.claim} {line.context} {name_passage(line.episode)}")
-    return covered.intersection(key for key, of_name in zip(features.stems, is_name, strict=True) if of_name)
+def _find_names(line: AnswerCandidate, names: frozenset[str], features: QueryFeatures) -> frozenset[str]:
+    """Returns which of these stems a line has with its headings and titles."""
+    return names & features.find_covered(f"{line.claim} {line.context} {name_passage(line.source.episode)}")
 
 
 def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:
@@ -147,8 +139,9 @@ def prefer_agreed(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> 
 def measure_agreement(line: AnswerCandidate, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> float:
     """Returns, in [0, 1], the share of the best lines of other notes that have a value of this line. Repeated values
     are more likely the answer (Brill et al. 2001: redundancy)."""
-    others = (other for other in lines if other.episode.source.id != line.episode.source.id)
-    apart = list(islice((other for other in others if other.words != line.words), MAX_AGREEING))
+    note = line.source.episode.source.id
+    others = (other for other in lines if other.source.episode.source.id != note and other.words != line.words)
+    apart = list(islice(others, 5))
     values = features.new_values(line.shown)
     return sum(not values.isdisjoint(features.new_values(other.shown)) for other in apart) / max(1, len(apart))
 
@@ -167,11 +160,11 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
     spans = [mention.surface for mention in question.mentions if mention.kind != "date"] if in_capitals or own else []
     # The first words of a question are seldom a name: "List the prices".
     in_names = {word for span in spans if not question.text.startswith(span) for word in features.stem_words(span)}
-    in_names -= _GENERIC
+    in_names -= GENERIC
     in_names -= frozenset() if in_capitals else frozenset(own)
     names, asked = (
         np.array([key in words for key in features.stems], np.bool_)
-        for words in (in_names, {*features.stems} - in_names - _GENERIC)
+        for words in (in_names, {*features.stems} - in_names - GENERIC)
     )
     return names, asked
 
@@ -214,7 +207,7 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
     """Returns the kinds of thing that a text contains and that are not in the question."""
     mentions, is_asked_with = features.mentions(text), features.is_asked_with
     dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
-    figures = (figure[0].strip(".,:/-") for figure in _FIGURE.finditer(text) if _counts(figure, features))
+    figures = (figure[0].strip(".,:/-") for figure in _FIGURE.finditer(text))
     has_figure = any(word not in dates and not is_asked_with(word) for word in figures)
     counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
     contains: dict[ExpectedType, bool] = {
@@ -225,15 +218,6 @@ def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
         ),
     }
     return {kind for kind, is_contained in contains.items() if is_contained}
-
-
-def _counts(figure: re.Match[str], features: QueryFeatures) -> bool:
-    """Whether a figure may be an amount: two with a slash, as in "on 5/4", only before what they count, as in "1/2
-    tablet", or where the question asks when."""
-    if not _PAIR.fullmatch(figure[0].strip(".,:")) or "date" in features.expected:
-        return True
-    unit = re.match(r" ?([^\W\d_]+)", figure.string[figure.end() :])
-    return unit is not None and unit[1].islower() and unit[1] not in stop_words(features.question.language)
 
 
 def _find_kinds(question: QuestionState) -> set[str]:
@@ -265,7 +249,7 @@ def _is_absent(name: Mention, state: AnswerState, lines: Sequence[AnswerCandidat
     features, text = state.features, state.question.text
     if name.kind == "date" or name.surface.isupper() or text.startswith(name.surface):  # "VAT"; "List ..."
         return False
-    parts = [part for part in features.stem_words(name.surface) if part in features.stems and part not in _GENERIC]
+    parts = [part for part in features.stem_words(name.surface) if part in features.stems and part not in GENERIC]
     known = (strip_accents(norm(label)) for label in state.result.named_objects.values())
     if not parts or any(strip_accents(name.norm) in label for label in known):
         return False

@@ -22,9 +22,7 @@ from memory.text.quotes import one_line, strip_unseen
 
 MAX_WHOLE = 4  # passages that are shown whole, at most
 MAX_PASSAGES_MORE = 15  # of a second look
-HEADING_SEPARATOR = " › "  # in the title of a passage
 MAX_PASSAGE_CHARS = 3_000  # of one passage
-MAX_HEAD_CHARS = 160  # characters of a title or a name
 
 PieceKind = Literal["line", "passage"]
 
@@ -193,13 +191,13 @@ def _format_piece(number: int, piece: EvidencePiece) -> str:
     day = episode.at.date().isoformat() if episode.at else "undated"
     head: list[str] = [day]
     own = (day, *(piece.text[:400].splitlines() if piece.kind == "passage" else ()))
-    title = episode.title.split(HEADING_SEPARATOR)
+    title = episode.title.split(" › ")
     while title and _is_named(title[-1], own):
         title.pop()
     if any(title):
-        head.append(f'in "{one_line(HEADING_SEPARATOR.join(title), MAX_HEAD_CHARS)}"')
+        head.append(f'in "{one_line(" › ".join(title), 160)}"')
     if episode.speaker and not _is_named(episode.speaker, own):
-        head.append(f"by {one_line(episode.speaker, MAX_HEAD_CHARS)}")
+        head.append(f"by {one_line(episode.speaker, 160)}")
     if piece.earlier:
         head.append("no longer so")
     body = "\n".join(f" {row}" for row in piece.text.splitlines() if row.strip())

@@ -18,9 +18,10 @@ import numpy as np
 
 from memory.answering.briefing import LEAST_WORDS
 from memory.answering.candidates import AnswerCandidate, begins_ms, read_candidates, select_current, show_day
-from memory.answering.facts import MAX_FACTS_NEAR, make_fact_candidates, show_history
+from memory.answering.facts import make_fact_candidates, show_history
 from memory.answering.features import AnswerState
 from memory.answering.lists import EVENTS, LONGEST_TIME, Topic, find_dated, show_entries
+from memory.answering.owner import MAX_FACTS
 from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.nouns import Scope
 from memory.retrieval.question_type import changed_words
@@ -34,14 +35,6 @@ from memory.time.timestamps import to_wall
 MAX_LINES = 10
 MAX_NAMING = 60  # passages with a name that are read
 MAX_PASSAGES = 300  # read of a time, evenly spread
-EARLIEST = date(1, 1, 3)  # valid in every time zone
-DAY_MS = 86_400_000
-MAX_CHANGES = 12  # lines
-MAX_REVISIONS = 200  # the newest, read if the question names no object
-_REPLACING = (
-    "WHERE relation = 'supersedes' AND state IN ('open', 'kept') AND new_kind = 'relation'"
-    " ORDER BY t DESC, id DESC LIMIT ?"
-)
 
 
 class _Item(NamedTuple):
@@ -119,7 +112,8 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
     """Returns the passages (ids) that a digest reads: of very many the newest if the question asks for what is new,
     else an even sample. Also the number of notes without a passage among them."""
     question, graph = state.question, state.result.graph
-    since, until = (datetime(day.year, day.month, day.day).astimezone() for day in (max(first, EARLIEST), end))
+    earliest = date(1, 1, 3)  # valid in every time zone
+    since, until = (datetime(day.year, day.month, day.day).astimezone() for day in (max(first, earliest), end))
     ids = episodes.find_in_scope(state.conn, Scope(since=since, until=until))
     if topic:
         terms = [term for term in question.topic if stem(term, question.language) in topic]
@@ -134,7 +128,7 @@ def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end
     is_new = question.type.of == "new"
     chosen = rows[-most:] if is_new else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
     every, read = (
-        len({*zip(graph.source_ids[of].tolist(), (graph.event_from[of] // DAY_MS).tolist(), strict=True)})
+        len({*zip(graph.source_ids[of].tolist(), (graph.event_from[of] // 86_400_000).tolist(), strict=True)})
         for of in (rows, chosen)
     )
     is_sure = len(topic) <= 1  # a passage may contain only one of several names
@@ -218,9 +212,13 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
     may see a passage with it."""
     conn, at, when = state.conn, state.result.time_ms, state.question.when
     if state.objects:
-        near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
+        near = relations.find_incident(conn, state.objects, MAX_FACTS)
     else:
-        rows = revisions.list_by_clauses(conn, _REPLACING, MAX_REVISIONS)
+        replacing = (
+            "WHERE relation = 'supersedes' AND state IN ('open', 'kept') AND new_kind = 'relation'"
+            " ORDER BY t DESC, id DESC LIMIT ?"
+        )
+        rows = revisions.list_by_clauses(conn, replacing, 200)
         near = relations.get_many(conn, sorted({row.new for row in rows}))
     since, until = (to_wall(when.since), to_wall(when.until)) if when and when.kind == "range" else (None, None)
     changed = [
@@ -238,7 +236,7 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
         if fact.relation.id in supporting
     )
     topic = _find_changed_topic(state)
-    return [line for line in lines if topic <= frozenset(state.features.stem_words(line.shown))][:MAX_CHANGES]
+    return [line for line in lines if topic <= frozenset(state.features.stem_words(line.shown))][:12]
 
 
 def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

@@ -26,16 +26,11 @@ NO_DAYS: frozenset[date] = frozenset()
 
 _KEYWORD = re.compile(rf"(?P<word>{TASK_STATES}):?\s+(?P<words>\S.*)")
 _TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<words>\S.*)")  # todo.txt
-_TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
-_STATUS = re.compile(r"^Status: (?P<word>[A-Z-]+)$", re.MULTILINE)
-_FIELDS = re.compile(r"[^:;|]{1,40}: [^;]+(?:; [^:;|]{1,40}: [^;]+)+")
 _STATES: dict[str, State] = {
     "done": "done", "completed": "done", "cancelled": "cancelled", "canceled": "cancelled",
 }  # fmt: skip
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
-_TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
 _NO_DAY = re.compile(r"(?m:^Not on: .*)|^(?:x(?: \d{4}-\d\d-\d\d)?|\([A-Z]\)) \d{4}-\d\d-\d\d")
-_DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ class Entry:
 
     def _show_day(self, words: str, day: date, time: str) -> str:
         at = " ".join(filter(None, (day.isoformat(), time)))
-        details = [] if self.kind == "item" else _DETAIL.findall(self.quote)
+        details = [] if self.kind == "item" else re.findall(r"(?:When|Due|Where|Who): (.+)", self.quote)
         bare = (" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details)
         rest = [re.sub(r"^to(?! \d) ?" if time else r"^to\b ?", "", detail) for detail in bare]
         if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
@@ -154,7 +149,7 @@ class Entry:
 
 
 def _drop_marks(words: str) -> str:
-    return drop_marks(_TASK_TAG.sub("", words))
+    return drop_marks(re.sub(r"\s*#task(?![\w/-])", "", words))
 
 
 def read_entries(episode: Episode, elsewhere: frozenset[date] = NO_DAYS) -> list[Entry]:
@@ -183,16 +178,16 @@ def _read_entry(episode: Episode, place: Place) -> Entry | None:
         state = read_state(place.box) if place.box else entry.state
         return replace(entry, kind="task" if state else "item", state=state, block=place.block, level=place.level)
     if place.kind in ("event", "task") and not keyword:  # of a calendar
-        status = _STATUS.search(line)
-        state = _STATES.get(status["word"].lower(), "open") if status else "open"
+        status = re.search(r"(?m)^Status: ([A-Z-]+)$", line)
+        state = _STATES.get(status[1].lower(), "open") if status else "open"
         is_event = place.kind == "event"
         return replace(entry, kind=place.kind, state="" if is_event and state != "cancelled" else state)
     if keyword and place.kind != "heading":
         return replace(entry, kind="task")
     if task := _TODO_TXT.fullmatch(place.text):
-        words = _TODO_MARK.sub("", task["words"])
+        words = re.sub(r"\s[+@][\w/-]+", "", task["words"])  # without its project and context
         return replace(entry, kind="task", text=words, state="done" if task["done"] else "open")
-    if _FIELDS.fullmatch(place.text):
+    if re.fullmatch(r"[^:;|]{1,40}: [^;]+(?:; [^:;|]{1,40}: [^;]+)+", place.text):
         columns = (" | ".join(part.partition(": ")[0] for part in place.text.split("; ")),)
         return replace(entry, kind="row", heads=(*place.above, *columns))
     return None

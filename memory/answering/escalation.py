@@ -16,12 +16,11 @@ A model is asked for more only where it says itself that something is missing, o
 Every step up has a reason, which the trace records.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from memory.answering import compose
-from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.context import (
@@ -32,17 +31,16 @@ from memory.answering.context import (
     fit_context,
     gather_evidence,
 )
-from memory.answering.extractive import extract_answer, stream_extractive
+from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.answering.selection import ExtractiveAnswer
 from memory.edge_memory.replay import agrees
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
-from memory.exploring.explorer import Explorer
-from memory.exploring.guided import explore_guided
+from memory.exploring.guided import Explorer, explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Citation, Episode, Preview, Token
+from memory.nouns import Answer, Citation, Episode, Preview, Token, Visit
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
@@ -55,8 +53,6 @@ RetrieveAgain = Callable[[Sequence[Sequence[str]], bool], RetrievalResult]
 """Retrieves once more, led by the outline that a model gave, and by edge memory or not."""
 
 PROMPT_TOKENS = 400  # of a request without system, evidence and reply
-LOOKS = 2  # of a model at the evidence, the second a wider one
-WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_TOKENS_MORE = 1_500  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 
@@ -136,8 +132,11 @@ class Escalation(Answering):
         evidence = {hit.episode.id for hit in known.recall.hits}
         enough = bool(evidence) and (
             whole.replay.earlier is not None
-            # in vain it takes a second call, and what helped with another question is not all there is
-            or (self.options.effort != "quick" and whole.question.type.kind not in WHOLE)
+            # in vain it takes a second call, and a list or a course of events is more than what helped before
+            or (
+                self.options.effort != "quick"
+                and whole.question.type.kind not in ("list", "count", "about", "when_changed")
+            )
         )
         yield self._record(step(RouteNote("R0", enough=enough), (perf_counter() - start) * 1000))
         pieces = self._gather(known, ()) if enough else ()
@@ -250,6 +249,13 @@ class Escalation(Answering):
         self.expanded |= dict.fromkeys(edge for note in notes(GuidedNote, looked.steps) for edge in note.edges or ())
         yield from self._collect(looked.episodes)
 
+    def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
+        """Adds episodes to the retrieval; returns the new ones as visits."""
+        before = len(self.result.recall.trace.visits)
+        with self.reading() as conn:
+            self.result = self.result.with_collected(conn, episodes)
+        return self.result.recall.trace.visits[before:]
+
     def _pick_driver(self) -> LLM | None:
         """Returns the model that may use tools, preferably on this machine; None if none can be reached."""
         try:
@@ -317,7 +323,7 @@ class Escalation(Answering):
         with self.reading() as conn:
             known = jobs.list_grades(conn).get(llm.name)
         if known is not None:  # a slow model gets the time that its probe took, for both looks
-            self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
+            self.meter.allow_seconds(2 * known.question_s * ALLOWANCES[self.options.effort].seconds)
         room = self._measure_room(llm)
         if self.shown and self.shown[0] == llm.name:
             context = self.shown[1].look_further(kept, min(MAX_TOKENS_MORE, room), left_out)

@@ -18,15 +18,12 @@ from typing import NamedTuple
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.places import read_cells
 from memory.retrieval.state import QuestionState
-from memory.text.languages import stop_words, word_set
+from memory.text.languages import stop_words
 from memory.text.mentions import norm
 from memory.text.words import WORD, ascii_digits, strip_accents
-from memory.time.expressions import names_time
 
 _TOKEN = re.compile(r"\w+(?:[-/.:,]\w+)*")
 _NUMBER = re.compile(r"\d[\d.,:]*[^\W\d_]{0,2}")  # "14", "3a"; other words with digits are codes
-_MEASURE = re.compile(r"\d+-[^\W\d_]{2,}")  # "45-day"
-_ABBREVIATED = re.compile(r"(?:no|nr)\.?\s(?=\d)|[#№]\s?(?=\d)", re.IGNORECASE)
 
 
 class NumberedName(NamedTuple):
@@ -70,14 +67,12 @@ class ExactNames:
     def _read_name(self, token: _Token) -> NumberedName | None:
         if not any(character.isdigit() for character in token.text):
             return None
-        if _MEASURE.fullmatch(token.text):
-            return None
         if not _NUMBER.fullmatch(token.text.lower()):
             is_sure = not token.text[0].isdigit() or self._is_noun(token.before)
             return NumberedName(token.text.lower(), "", token.text, is_sure)
         noun = next(filter(self._is_noun, (token.before, token.after)), "")
         label = f"{noun} {token.text}"
-        if not noun or token.before.lower() in word_set("asks", "no_labels") or names_time(label):
+        if not noun:
             return None
         is_sure = noun == token.before and not (noun.islower() and self._is_noun(token.after))  # "read 5 books"
         return NumberedName(token.text.lower(), self._stem(noun), label, is_sure)
@@ -193,7 +188,7 @@ def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
 
 
 def _read_tokens(text: str) -> Iterator[_Token]:
-    text = _ABBREVIATED.sub("", ascii_digits(text))
+    text = ascii_digits(text)
     matches = list(_TOKEN.finditer(text))
     for place, match in enumerate(matches):
         before, after = matches[place - 1] if place else None, matches[place + 1] if place + 1 < len(matches) else None

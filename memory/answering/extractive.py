@@ -1,4 +1,5 @@
-"""Answering without a model: the best candidates of the retrieved passages, each with its citation, or NoAnswer.
+"""Answering without a model: the best candidates of the retrieved passages, each with its citation, or NoAnswer; and
+one question from its retrieval to that answer, with the steps for its trace.
 
 One pipeline over a list of candidates:
 
@@ -12,59 +13,64 @@ older ones, marked "earlier".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import replace
-from datetime import date
-from itertools import chain, count, takewhile
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, covered_by, drop_paraphrases, holds_at, show_day, stems
+from memory.answering.candidates import AnswerCandidate, drop_paraphrases, holds_at, stems
 from memory.answering.chains import NO_CHAINS, ChainEvidence, join_with_chains, write_chains
-from memory.answering.confidence import absent_names, confidence, contains_kind, is_clear_answer, prefer_agreed
-from memory.answering.facts import MAX_FACTS_ANSWERING, asks_past, find_fact_candidates, supersede
+from memory.answering.confidence import (
+    absent_names,
+    confidence,
+    contains_kind,
+    find_unknown_names,
+    is_clear_answer,
+    prefer_agreed,
+)
+from memory.answering.facts import asks_past, find_fact_candidates, supersede
 from memory.answering.features import SCORE_DIGITS, AnswerState
-from memory.answering.owner import OwnerQuestion, is_all_asked, select_written
+from memory.answering.options import AskOptions
+from memory.answering.owner import OwnerQuestion
 from memory.answering.selection import (
+    CLOSEST,
+    FEW,
+    ONE_THING,
+    TIMES,
     ExtractiveAnswer,
     Line,
+    cite_lines,
     contradicts,
+    date_relative,
+    describe_age,
+    is_all_asked,
     lead_with_kind,
     make_answer,
+    refuse,
     select_best,
     select_by_type,
+    select_written,
     stream_lines,
 )
-from memory.events import NOT_PLAIN, NOTHING_READ
-from memory.nouns import Answer, Citation, Token
+from memory.events import NOT_PLAIN
+from memory.llm import NOTHING, Usage
+from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course, expected_types
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
-from memory.stages import AnswerNote, step
+from memory.stages import AnswerNote, RouteNote, Tier, step
 from memory.store import relations
 from memory.store.connect import Connection
-from memory.text.languages import stem, stop_words
-from memory.text.mentions import is_date
 from memory.text.predicates import contains_value
-from memory.time.expressions import find_clock_words, is_relative_to_day
-from memory.time.timestamps import from_wall, to_wall
+from memory.time.expressions import find_clock_words
+from memory.time.timestamps import to_wall
 
-NOT_FOUND = "Your memory does not say."
-NOT_FOUND_THERE = "That part of your memory does not say."
 NOTHING_CHANGED = "No fact that I know of changed{}."
-NOTHING_OF = "There is nothing in your memory about {}."
-NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
-AGE, AGE_THEN = "{} was written {} ago.", "{} was written {} before that day."
-NO_DATES = "None of these lines has a date, so which one is the newest is not known."
-CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
-MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
-MAX_UNFOLDED = 3  # lines that are shown to a question for one thing if none of them is clearly the answer
-ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
-_TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
-LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
 
@@ -97,8 +103,8 @@ def extract_answer(
     selected = [date_relative(line, state.question.today) for line in selected]
     is_plain = is_clear or not selected or asked.kind == "count"  # which several lines may be the answer to
     head: tuple[Line, ...] = () if is_plain else ((f"{NOT_PLAIN} {CLOSEST}", ()),)
-    lines = (*head, *_cite(selected), *left_out)
-    answer = make_answer(lines, certainty) if lines else _refuse(state, candidates, absent, settings)
+    lines = (*head, *cite_lines(selected), *left_out)
+    answer = make_answer(lines, certainty) if lines else refuse(state, candidates, absent, settings)
     if asks_changed and not any(line.earlier for line in selected):
         answer = _deny_change(result, answer)
     elif not listed and not answer.no_answer:
@@ -194,7 +200,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     }
     answering = [
         replace(answer, score=max(answer.score, score_of.get(answer.thesis_id, answer.score)))
-        for answer in answering[:MAX_FACTS_ANSWERING]
+        for answer in answering[:FEW]
     ]
     if not asks_course(state.question.text):
         replaced = {candidate.thesis_id: fact.replaced for fact, candidate in facts}
@@ -227,9 +233,9 @@ def _show_fullest(
         return statement
     if any(contains_value(line.shown, old) for old in replaced):
         return statement
-    features, words = state.features, _TIMES.sub("", statement.shown)
+    features, words = state.features, TIMES.sub("", statement.shown)
     lost = features.coverage(f"{line.shown} {words}") - features.coverage(words)
-    if lost < LEAST_LOST and features.holds_expected(line.shown) <= features.holds_expected(words):
+    if lost < 0.2 and features.holds_expected(line.shown) <= features.holds_expected(words):
         return statement
     return replace(line, score=max(statement.score, line.score))
 
@@ -250,7 +256,7 @@ def fold(
 ) -> list[AnswerCandidate]:
     """Folds the lines of an answer, and marks the value of the first if it `is_clear`. If the question asks for one
     thing, the next lines are folded, except former values and `hops` (thesis ids), lines of the best chain: after a
-    clear answer all but those that contradict it, else those after MAX_UNFOLDED. After a fact of the owner other
+    clear answer all but those that contradict it, else those after FEW. After a fact of the owner other
     people's lines are left out."""
     if not selected:
         return []
@@ -260,7 +266,7 @@ def fold(
     if first.own:
         return [first, *past, *(line for line in rest if line.own)]
     if state.question.type.kind in ONE_THING:
-        shown = MAX_UNFOLDED - 1
+        shown = FEW - 1
         if is_clear:
             others = [line for line in rest if contradicts(line, first, state)]
             rest.sort(key=lambda line: line not in others)
@@ -296,7 +302,7 @@ def find_value(state: AnswerState, line: AnswerCandidate) -> str:
     """Returns the words of a line that answer the question: the value of the fact that it states, the text after a
     label, or its only date or name of the expected kind that the question does not contain. "" if unsure: a number may
     count anything."""
-    text = _TIMES.sub("", line.shown)
+    text = TIMES.sub("", line.shown)
     if line.value and line.value in text:
         return line.value
     for kind in sorted(expected_types(state.question.text, state.question.language) - {"number"}):
@@ -309,73 +315,6 @@ def find_value(state: AnswerState, line: AnswerCandidate) -> str:
             return hour
     labelled = _LABELLED.fullmatch(text)
     return labelled[1].rstrip(".") if labelled else ""
-
-
-def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
-    """Adds the day on which the line was written, if it says "today" or "last week" of another day."""
-    at = line.episode.at
-    if at is None or at.date() == today or _TIMES.search(line.shown) or not is_relative_to_day(line.shown):
-        return line
-    day = show_day(to_wall(at), line.episode)
-    return line if day in line.shown else replace(line, shown=f"{line.shown} (written {day})")
-
-
-def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
-    """Describes the age of an answer about the present, if its newest line is over a year old or has no date."""
-    question = state.question
-    if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
-        return ""
-    newest = max(line.newness for line in lines)
-    shown = [line for line in lines if not (line.earlier or line.folded)]
-    if not newest:
-        is_dated = any(map(is_date, chain.from_iterable(line.values for line in shown)))
-        return NO_DATES if len(shown) > 1 and not is_dated else ""
-    is_then = question.as_of is not None and question.today < date.today()
-    today = date.today() if question.as_of and not is_then else question.today  # nothing is from days to come
-    months = (today - from_wall(newest).date()).days * 12 // 365
-    if months <= 12:
-        return ""
-    age = f"{months} months" if months < 24 else f"{months // 12} years"
-    n = 1 + sum(1 + len(line.also) for line in takewhile(lambda line: line.newness < newest, lines))
-    return (AGE_THEN if is_then else AGE).format(f"[{n}]" if len(shown) == 1 else f"The newest line, [{n}],", age)
-
-
-def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
-    """Returns a numbered line for each candidate."""
-    n = count(1)
-    marks = ("earlier: " if line.earlier else "" for line in selected)
-    cited = (tuple(proof.citation(next(n)) for proof in (line, *line.also)) for line in selected)
-    return tuple((f"- {mark}{line.shown}", of_line) for mark, line, of_line in zip(marks, selected, cited, strict=True))
-
-
-def _refuse(
-    state: AnswerState, candidates: Sequence[AnswerCandidate], absent: Sequence[str], settings: AnswerSettings
-) -> Answer:
-    """Returns a refusal with what is unknown, and the closest lines. Only `absent` names are reported as unknown; a
-    term is missing only if no passage that was read contains it."""
-    result = state.result
-    if not result.n_allowed or result.is_of_empty_time:
-        nothing = "No note is about that time." if result.n_allowed else "No note is within these limits."
-        return Answer(nothing if result.graph.n_alive else NOTHING_READ, no_answer=True)
-    covered, language = covered_by(state.read_found()), result.question.language
-    candidates = candidates or select_written(state, state.read_found())
-    when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
-    terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
-    unread = (term for term in terms if stem(term, language) not in covered)
-    missing = (tuple(absent) or tuple(unread))[:5]  # a text that was pasted has hundreds
-    numbered = (stems(name, language) for name in absent if any(map(str.isdigit, name)))
-    label = set(filter(str.isalpha, chain.from_iterable(numbered)))  # other boxes are close to "box 999"
-    near = [
-        line for line in candidates if line.features.line_coverage >= LEAST_NEAR and (not absent or label & line.words)
-    ]
-    near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
-    within = result.n_allowed < result.graph.n_alive
-    refusal = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND
-    if absent:
-        refusal = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
-    closest = make_answer(_cite(near), 0.0)
-    text = f"{refusal} {CLOSEST}\n{closest.text}" if near else refusal
-    return Answer(text, closest.citations, no_answer=True, missing=missing)
 
 
 def _deny_change(result: RetrievalResult, answer: Answer) -> Answer:
@@ -394,3 +333,56 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
     return replace(answer, note=" ".join(filter(None, [f"{why} {WORD_FOR_WORD}" if why else "", answer.note])))
+
+
+OpenConnection = Callable[[], AbstractContextManager[Connection]]
+Event = Step | Visit | Preview | Writing | Token | Citation
+
+
+@dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """The answer, its steps, its tier, and the calls and tokens of models. `result`: the retrieval with all additions;
+    `expanded`: the edges that a model chose to follow."""
+
+    answer: Answer
+    steps: tuple[Step, ...]
+    result: RetrievalResult
+    tier: Tier = "R2"
+    calls: int = 0
+    usage: Usage = NOTHING
+    expanded: tuple[int, ...] = ()
+
+
+@dataclass
+class Answering:
+    """The answering of one question. `result`: the results so far. A connection of `reading` must see what the
+    retrieval saw."""
+
+    reading: OpenConnection
+    result: RetrievalResult
+    embedder: Embedder
+    settings: AnswerSettings
+    options: AskOptions
+    steps: list[Step] = field(default_factory=list)
+    tier: Tier = "R2"
+
+    def run(self) -> Generator[Event, None, AskOutcome]:
+        """Yields the events that lead to the answer; returns the outcome."""
+        extractive = yield from self._extract()
+        yield self._route()
+        answer = yield from stream_extractive(extractive)
+        return AskOutcome(answer, tuple(self.steps), self.result)
+
+    def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
+        with self.reading() as conn:
+            extractive = extract_answer(conn, self.result, self.embedder, self.settings)
+        yield self._record(extractive.step)
+        return extractive
+
+    def _route(self) -> Step:
+        """Returns the step with the tier and the question's unknown names."""
+        return self._record(step(RouteNote(self.tier, find_unknown_names(self.result) or None), 0.0))
+
+    def _record(self, step: Step) -> Step:
+        self.steps.append(step)
+        return step

@@ -30,7 +30,7 @@ from memory.answering.candidates import (
     stems,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
-from memory.answering.owner import OwnerQuestion
+from memory.answering.owner import MAX_FACTS, OwnerQuestion
 from memory.retrieval.question_type import asks_course, expected_types
 from memory.retrieval.state import QuestionState
 from memory.store import relations
@@ -44,14 +44,8 @@ from memory.text.predicates import (
     subject_and_predicate,
 )
 
-MAX_FACTS_NEAR = 400  # facts of the question's objects that are looked at, the newest
-MAX_FACTS_ANSWERING = 3  # facts that may answer
-
 NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
-BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
-
-ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -70,12 +64,6 @@ class FactCandidate:
     history: Sequence[str]
     replaced: tuple[str, ...] = ()
 
-    @property
-    def since(self) -> int:
-        """Returns its known begin (ms UTC)."""
-        begin = self.relation.valid_from
-        return begin if begin is not None else self.relation.last_asserted or 0
-
 
 ShownFact = tuple[FactCandidate, AnswerCandidate]  # a fact, and the candidate that shows it
 
@@ -87,20 +75,20 @@ def find_fact_candidates(
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
     facts may answer as well. A question about the `owner` is not answered by facts about others."""
     stated = {fact.relation.id for line in candidates for fact in line.facts}
-    near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS_NEAR)}
+    near = {fact.id: fact for fact in relations.find_incident(state.conn, state.objects, MAX_FACTS)}
     near |= {fact.id: fact for fact in relations.get_many(state.conn, sorted(stated))}
     facts = make_fact_candidates(state, select_current(near.values(), state.result.time_ms))
     if not facts:
         return []
     asks_history = asks_course(state.question.text)
-    scored = zip(facts, *_scores(state, facts, asks_history), strict=True)
+    scored = zip(facts, _score_facts(state, facts, asks_history), strict=True)
     own = {fact.relation.id for fact in facts if owner is not None and owner.is_answered_by(fact.relation)}
     ranked = sorted(scored, key=lambda row: (-round(row[1], SCORE_DIGITS), row[0].words))
     likely = sorted(ranked, key=lambda row: row[0].relation.id not in own)[:12]
-    supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
+    supporting = state.find_supporting([fact.relation.id for fact, _ in likely], candidates)
     shown = [
-        (fact, _score_sentence(state, supporting[fact.relation.id], fact, score, cosine))
-        for fact, score, cosine in likely
+        (fact, _score_sentence(state, supporting[fact.relation.id], fact, score))
+        for fact, score in likely
         if fact.relation.id in supporting
         and (owner is None or fact.relation.id in own or not owner.is_of_another(supporting[fact.relation.id]))
     ]
@@ -145,8 +133,8 @@ def make_fact_candidates(state: AnswerState, facts: Sequence[Relation]) -> list[
     ]
 
 
-def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bool) -> tuple[list[float], list[float]]:
-    """Returns (f,) the scores of the facts, without what their candidates add, and their cosines with the question."""
+def _score_facts(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bool) -> list[float]:
+    """Returns (f,) the scores of the facts, without what their candidates add."""
     features, named = state.features, state.result.named_objects
     without_names = _remove_names(state.question.text, named.values())
     sentences = sorted({text for fact in facts for text in fact.history})
@@ -167,24 +155,21 @@ def _scores(state: AnswerState, facts: Sequence[FactCandidate], asks_history: bo
             for fact in facts
         ]
     )
-    return (1.1 * cosines + 1.1 * claims + 1.5 * predicates + others).tolist(), cosines.tolist()
+    scores: list[float] = (1.1 * cosines + 1.1 * claims + 1.5 * predicates + others).tolist()
+    return scores
 
 
 def _score_sentence(
-    state: AnswerState, candidate: AnswerCandidate, fact: FactCandidate, score: float, cosine: float
+    state: AnswerState, candidate: AnswerCandidate, fact: FactCandidate, score: float
 ) -> AnswerCandidate:
     """Returns the sentence that supports a fact, scored as the fact."""
-    features = state.features
     held = stems(" ".join([fact.words, *fact.history]), state.question.language)
-    known = candidate.features
-    coverage = max(known.coverage, features.coverage(fact.words, *fact.sentences))
     return replace(
         candidate,
         score=score
-        + 1.3 * features.newness(candidate.episode)
-        + BY_AGENT * candidate.by_agent
+        + 1.3 * state.features.newness(candidate.episode)
+        - 2.0 * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
-        features=replace(known, cosine=max(known.cosine, cosine), coverage=coverage),
         earlier=False,
         newer=None,
     )
@@ -290,7 +275,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         if successor is None and begins_after(relation, state.result.time_ms):
             continue  # it is not so yet, which its words or its time say
         if successor is None:
-            best[line.thesis_id] = replace(best[line.thesis_id], score=line.score + ENDED_PENALTY, earlier=True)
+            best[line.thesis_id] = replace(best[line.thesis_id], score=line.score - 1.5, earlier=True)
             continue
         newer = supporting.get(successor.id)
         if successor.id == relation.id or newer is None or newer.thesis_id == line.thesis_id:
@@ -307,7 +292,7 @@ def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> R
         return None
     cosines = features.cosines([fact.words for fact in facts]).tolist()
     place = max(range(len(facts)), key=lambda place: (cosines[place], -facts[place].relation.id))
-    return facts[place].relation if cosines[place] >= 0.3 else None
+    return facts[place].relation
 
 
 def _successor(state: AnswerState, relation: Relation) -> Relation | None:

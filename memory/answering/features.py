@@ -22,20 +22,15 @@ from memory.retrieval.question_type import SHAPES, ExpectedType, expected_types,
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, is_unspaced, stem, stop_words, word_numbers, word_set
+from memory.text.languages import ENGLISH, is_unspaced, stem, stem_set, stop_words, word_numbers, word_set
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
-SCALE = 4.5  # the difference of two scores is about the log odds that one line answers and not the other
-UNDATED = 0.5  # the newness of a line without a date: it is neither new nor old
 RECENCY = 1.25  # the newest line counts by this much more than the oldest of equal relevance
-EPSILON = 1e-6
-LEAST_BEST_COSINE = 0.3  # below it the nearest line is hardly nearer than the others
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
-COSINES, COSINES_ELSEWHERE = (0.15, 0.6), (0.3, 0.8)  # of unrelated words and of synonyms: in English, in others
-ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean similarity (0.04 at most in Latin script), and of how many words
+GENERIC = stem_set("asks", "generic")  # of words that say little of what is asked
 
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")  # which matches exactly or not
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
@@ -95,7 +90,7 @@ class QueryFeatures:
             for name in question.mentions
             if name.kind != "date" and find_owned(question.text, question.language)
         )
-        self._names = self._select_stems(word for name in names for word in self.stem_words(name))
+        self._names = self.find_stems(word for name in names for word in self.stem_words(name))
 
     def score(self, candidates: Sequence[AnswerCandidate], cosines: Mapping[int, float]) -> list[AnswerCandidate]:
         """Returns the candidates with their features and scores, in their order. `cosines`: thesis id -> cosine of the
@@ -112,10 +107,10 @@ class QueryFeatures:
         measured = [self.measure(line) for line in candidates]
         mean = sum(cosines.values()) / len(cosines) if cosines else 0.0
         near = [max(0.0, cosines.get(line.source.thesis_id, mean)) for line in measured]
-        self._best_cosine = self._best_cosine or max(LEAST_BEST_COSINE, *near)
+        self._best_cosine = self._best_cosine or max(0.3, *near)  # below, the nearest is hardly nearer than others
         self._best_late = self._best_late or max(line.features.late for line in measured)
         if self._subject_stems is None:
-            nearest = (line.features.covered for line in measured if line.features.late >= self._best_late - EPSILON)
+            nearest = (line.features.covered for line in measured if line.features.late >= self._best_late - 1e-6)
             self._subject_stems = self._names & frozenset[str]().union(*nearest)
         return [self._score(line, cosine) for line, cosine in zip(measured, near, strict=True)]
 
@@ -126,7 +121,7 @@ class QueryFeatures:
         relevance = (min(1.0, near) + min(1.0, late)) / 2
         is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(features.covered)
         newness = self.newness(candidate.episode) if is_of_subject and not candidate.by_agent else 0.0
-        score = SCALE * relevance * (1 + RECENCY * newness)
+        score = 4.5 * relevance * (1 + RECENCY * newness)  # so differences are about log odds
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
@@ -152,12 +147,12 @@ class QueryFeatures:
         title, location, passage = self._stem_passage(sentence.episode)
         line = self.find_covered(candidate.shown)
         if _ASKING.search(sentence.before):
-            line |= self._select_stems(self.stem_words(sentence.before))
+            line |= self.find_stems(self.stem_words(sentence.before))
         if sentence.facts:
-            line |= self._select_stems(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
+            line |= self.find_stems(self.stem_words(". ".join(fact.words for fact in sentence.facts)))
         context = candidate.context
-        above = line | self._select_stems(self.stem_words(context))
-        exact = above | self._select_stems(title) | location
+        above = line | self.find_stems(self.stem_words(context))
+        exact = above | self.find_stems(title) | location
         covered = exact | passage
         late = self._interact((candidate.shown, context, sentence.episode.title), exact)
         return replace(
@@ -182,14 +177,14 @@ class QueryFeatures:
         return cosines
 
     def newness(self, episode: Episode) -> float:
-        """Returns, in [0, 1], the share of the dated episodes retrieved that are not newer; UNDATED without a date."""
+        """Returns, in [0, 1], the share of the dated episodes retrieved that are not newer; 0.5 without a date."""
         if not self._times:
             return 0.0
-        return bisect_right(self._times, episode.at) / len(self._times) if episode.at else UNDATED
+        return bisect_right(self._times, episode.at) / len(self._times) if episode.at else 0.5
 
     def coverage(self, *texts: str) -> float:
         """Returns the share of the question's weight that these texts cover together."""
-        return self._share(frozenset[str]().union(*(self._select_stems(self.stem_words(text)) for text in texts)))
+        return self._share(self.find_stems(chain.from_iterable(map(self.stem_words, texts))))
 
     def stem_words(self, text: str) -> list[str]:
         """Returns the stems of a text's content words; the question's stem for a word that full text matches.
@@ -211,10 +206,10 @@ class QueryFeatures:
         new = sorted(set[str]().union(*map(self._content_words, texts)) - self._similarity.keys())
         if new:
             cosines = self.embedder.embed_documents(new) @ self._asked.T
-            unrelated, synonym = COSINES if self._language == ENGLISH else COSINES_ELSEWHERE
+            unrelated, synonym = (0.15, 0.6) if self._language == ENGLISH else (0.3, 0.8)
             near = np.clip((cosines - unrelated) / (synonym - unrelated), 0, 1)
-            if len(new) >= FEW_WORDS_COMPARED and not is_unspaced(self._language):
-                self._all_alike |= float(near.mean()) > ALIKE
+            if len(new) >= 20 and not is_unspaced(self._language):
+                self._all_alike |= float(near.mean()) > 0.22  # 0.04 at most in Latin script
             if self._all_alike:
                 near[:] = 0.0
             near[[place for place, word in enumerate(new) if _NUMBER.search(word)]] = 0.0
@@ -264,8 +259,8 @@ class QueryFeatures:
         passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
-            location = self._select_stems(self.stem_words(episode.source.place))
-            self._passages[episode.id] = title, location, self._select_stems([*title, *self.stem_words(episode.text)])
+            location = self.find_stems(self.stem_words(episode.source.place))
+            self._passages[episode.id] = title, location, self.find_stems([*title, *self.stem_words(episode.text)])
         return self._passages[episode.id]
 
     def _stem(self, word: str) -> str:
@@ -276,12 +271,12 @@ class QueryFeatures:
             self._stem_of[word] = next(keys, None) or stem(word, self._language)
         return self._stem_of[word]
 
-    def _select_stems(self, words: Iterable[str]) -> frozenset[str]:
+    def find_stems(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(self._weights.keys() & words)
 
     def find_covered(self, text: str) -> frozenset[str]:
         """Returns the question's stems that a text covers; a phone number covers "phone"."""
-        covered = self._select_stems(self.stem_words(text))
+        covered = self.find_stems(self.stem_words(text))
         for attribute, keys in self.asked_shapes.items():
             if SHAPES[attribute].search(text):
                 covered |= keys

@@ -19,15 +19,14 @@ from memory.text.languages import guess_language, word_set
 
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
 REFUSAL_MARKS = " \n\t*#`\"'[("  # that may precede it
-ENOUGH_TO_ANSWER = 0.5  # share of the new words of a sentence that denies which are in what it cites
 
 ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there", "contradicted"]
 
 _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
-_STOPS, _CLOSERS, _BLANKS = ".!?。！？…", "\"'”’)*_", " \t"
-GROUP = re.compile(rf"{_CITED}(?:[{_BLANKS}]*{_CITED})*")
-_STOP = re.compile(rf"[{_BLANKS}]*[{_STOPS}]+[{_CLOSERS}]*")
+_STOPS, _CLOSERS = ".!?。！？…", "\"'”’)*_"
+GROUP = re.compile(rf"{_CITED}(?:[ \t]*{_CITED})*")
+_STOP = re.compile(rf"[ \t]*[{_STOPS}]+[{_CLOSERS}]*")
 _FIRST = re.compile(rf"\s*(.+?)(?:[{_STOPS};](?=\s|$)|\n|$)", re.DOTALL)
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
 _NEGATING = word_set("claims", "negating") | DENYING
@@ -83,7 +82,7 @@ def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
     for place, group in enumerate(groups, 1):
         stop = _STOP.match(text, group.end())
         end = stop.end() if stop else group.end()
-        behind = len(text) - len(text[end:].lstrip(_BLANKS))
+        behind = len(text) - len(text[end:].lstrip(" \t"))
         if place < len(groups) and groups[place].start() == behind:  # more citations of the same sentence
             continue
         claim = text[start : group.start()].rstrip().rstrip(_CLOSERS)
@@ -154,4 +153,4 @@ def is_refusal(text: str, question: str, proofs: Mapping[int, Proof]) -> bool:
     if not new:
         return clause.roots.isdisjoint(asked.roots)
     known = frozenset[str]().union(*(sentence.roots for sentence in there))
-    return len(new & known) < ENOUGH_TO_ANSWER * len(new)
+    return 2 * len(new & known) < len(new)

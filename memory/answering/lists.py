@@ -25,9 +25,8 @@ from memory.time.expressions import tense
 from memory.time.timex import fold
 
 EVENTS: tuple[Kind, ...] = ("event",)
-LEAST_OF_ENTRY = 0.5  # the same, of a task or a dated entry with its heads
+LEAST_OF_ENTRY = 0.5  # share of the topic that a task or a dated entry covers with its heads
 MAX_UNFOLDED, MAX_ENTRIES = 12, 100  # of a list: shown at once; shown at all
-MAX_TASKS_LOOKED_UP = 200
 LONGEST_TIME = timedelta(days=366)  # whose entries are listed
 
 Shown = tuple[Entry, str]  # an entry, and its text
@@ -215,10 +214,10 @@ def _find_passages_with(state: AnswerState, wanted: str) -> list[Episode]:
     """Returns the passages with tasks in a state."""
     conn = state.conn
     nodes = [node for of_name in graph.objects_by_norm(conn, [wanted]).values() for node in of_name]
-    facts = [fact for fact in relations.find_incident(conn, nodes, MAX_TASKS_LOOKED_UP) if fact.predicate == "status"]
+    facts = [fact for fact in relations.find_incident(conn, nodes, 200) if fact.predicate == "status"]
     ids = [fact.id for fact in facts if is_current(fact, state.result.time_ms)]
     stating = [row[1] for row in relations.evidence(conn, ids)]
-    outlines, _ = text.search(conn, ("todo", "done"), MAX_TASKS_LOOKED_UP)
+    outlines, _ = text.search(conn, ("todo", "done"), 200)
     return episodes.get_many(
         conn, [id for id in dict.fromkeys((*stating, *outlines.tolist())) if state.result.sees(id)]
     )

@@ -50,7 +50,6 @@ ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in th
 }
 MAX_GUIDED_CALLS = 6  # of guided expansion
 AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # added for an agent
-NOTHING_RESERVED = Allowance(0, 0, 0)
 
 
 class Meter:
@@ -102,10 +101,10 @@ class Metered:
     """A model within one question's budget (a `memory.protocols.LLM`). Raises OverBudgetError instead of a call that
     exceeds it, and ModelTimeoutError for a call that takes too long. `keep`: calls and tokens reserved for later."""
 
-    def __init__(self, llm: LLM, meter: Meter, keep: Allowance = NOTHING_RESERVED) -> None:
+    def __init__(self, llm: LLM, meter: Meter, keep: Allowance | None = None) -> None:
         self._llm = llm
         self._meter = meter
-        self._keep = keep
+        self._keep = keep or Allowance(0, 0, 0)
 
     @property
     def name(self) -> str:

@@ -2,8 +2,7 @@
 
 Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone",
 "Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words or in a
-quotation. An example in a code fence is about nobody. If all lines are of this kind, nothing is known. A question for
-what somebody wrote or said is answered with their lines.
+quotation. An example in a code fence is about nobody. If all lines are of this kind, nothing is known.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import cached_property
 
 from memory.answering.candidates import AnswerCandidate, is_current, titling_objects
-from memory.answering.features import AnswerState
+from memory.answering.features import GENERIC, AnswerState
 from memory.facts.attributes import (
     FAMILY,
     attribute_of,
@@ -27,25 +25,19 @@ from memory.facts.attributes import (
     person_of,
 )
 from memory.nouns import UNKNOWN, Episode
-from memory.retrieval.state import QuestionState
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.store.sources import MAIL_READER
-from memory.text.languages import ENGLISH, content_words, guess_language, stem, stem_set, word_set
+from memory.text.languages import ENGLISH, content_words, guess_language, stem, word_set
 from memory.text.markup import blank_fences
-from memory.text.mentions import is_date, mentions, norm
-from memory.text.words import WORD, strip_accents
-from memory.time.expressions import TimeExpression
+from memory.text.mentions import norm
+from memory.text.words import WORD
 
-MAX_FACTS = 400  # of the owner, the newest
-_GENERIC = stem_set("asks", "generic")
+MAX_FACTS = 400  # of the objects of a question that are looked at, the newest
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
-_KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
 _SUBJECT = re.compile(r"(?:^|[.!?;]\s+)(?P<name>[^\W\d_][\w-]+)\s+(?:[^\W\d_][^.!?;]*\s)?$")
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
-_QUOTE_MARK = re.compile('["”“„«»]')
 
 
 @dataclass
@@ -68,7 +60,7 @@ class OwnerQuestion:
         attribute = attribute_of(" ".join(topic))
         people = [key for word in topic if (key := person_of(word)) is not None]
         words = [*topic, *(attribute_words(attribute, question.language) if attribute else ())]
-        stems = frozenset(stem(word, question.language) for word in words) - _GENERIC
+        stems = frozenset(stem(word, question.language) for word in words) - GENERIC
         return cls(state, stems, attribute, people[0] if people and len(topic) > 1 else None)
 
     def select_own(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate] | None:
@@ -115,7 +107,8 @@ class OwnerQuestion:
         if not blank_fences(episode.text)[candidate.start : candidate.start + len(candidate.quote)].strip():
             return True
         is_first_person = self._forms["first"].search(text) is not None
-        is_other_speaker, key = self._is_other_speaker(episode), _KEY.match(text)
+        is_other_speaker = self._is_other_speaker(episode)
+        key = re.match(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)", text)
         key_end = key.end() if key and is_other_speaker else 0
         is_foreign = episode.speaker == UNKNOWN or (is_other_speaker and is_first_person)
         is_default = is_foreign and self.attribute is not None
@@ -134,7 +127,7 @@ class OwnerQuestion:
         """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
         before = text[max(0, word.start() - 60) : word.start()]
         if self._forms["own"].search(before):
-            is_quoted = len(_QUOTE_MARK.findall(text, 0, word.start())) % 2 == 1
+            is_quoted = len(re.findall('["“”„«»]', text[: word.start()])) % 2 == 1
             return is_other_speaker or is_quoted
         if (other := self._forms["other"].search(before)) is not None:
             return norm(other["name"] or "") not in self._own_names
@@ -192,7 +185,7 @@ class OwnerQuestion:
     def _has_subject(self, before: str, word: str) -> bool:
         """Whether a verb that the question uses with "I", as an attribute, has another subject: "Shop: went live"."""
         verbs = self._asked_verbs & self._attribute_stems
-        sentence = _SENTENCE_END.split(before)[-1]
+        sentence = re.split(r"[.!?;]\s|\n", before)[-1]
         return stem(word.lower(), self.state.question.language) in verbs and bool(WORD.search(sentence))
 
     def _follows_name(self, before: str, word: str, is_first_person: bool) -> bool:
@@ -238,55 +231,3 @@ def _find_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
     own = graph.owner(state.conn)
     others = [id for id in objects if id not in own]
     return graph.list_people(state.conn, others, word_set("owner", "attributes", "birthday")) if others else []
-
-
-def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
-    """Whether a question asks for anything its writer wrote, with no other topic, and they wrote the line."""
-    named = set(_fold_name(question.writer).split())
-    topic = {part for term in question.topic for part in _fold_name(term).split()}
-    return bool(named) and topic <= named <= _find_writer(line)
-
-
-def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Returns the candidates of the question's writer and time, if any. A line of another time stays if it names a day
-    of the question's time, or if it covers more of the question than every line of that time; none if the question asks
-    for all that somebody wrote at that time."""
-    kept = list(candidates)
-    if writer := set(_fold_name(state.question.writer).split()):
-        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
-        kept = own or kept
-    when = state.question.when
-    if when is None or when.kind != "range" or when.since is None or when.until is None:
-        return kept
-    inside = [line for line in kept if _is_inside(line, when) is not False]
-    if any(is_all_asked(state.question, line) for line in kept):
-        return inside
-    most = max((line.features.line_coverage for line in kept), default=0.0)
-    return inside if any(line.features.line_coverage >= most for line in inside) else kept
-
-
-def _fold_name(name: str) -> str:
-    return strip_accents(norm(name))
-
-
-def _find_writer(candidate: AnswerCandidate) -> set[str]:
-    turn = candidate.episode.turn_at(candidate.start)
-    name = (turn.speaker if turn else "") or candidate.place.speaker or candidate.episode.speaker or ""
-    return set(_fold_name(name).split())
-
-
-def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
-    """Whether a line belongs to a time, by its writing or the days that it names; None if both are unknown."""
-    episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
-    written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
-    days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]
-    if any(_covers(when, date.fromisoformat(day)) for day in days if day[0] != "-"):
-        return True
-    return None if written is None else _covers(when, written)
-
-
-def _covers(when: TimeExpression, moment: date) -> bool:
-    assert when.since is not None and when.until is not None
-    if isinstance(moment, datetime):
-        return when.since <= moment < when.until
-    return when.since.date() <= moment < when.until.date()

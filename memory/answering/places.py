@@ -19,10 +19,8 @@ from memory.text.words import EVENT_RECURS, EVENT_TIME, LINK, TASK_DAYS, TASK_ST
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30
-FEW_WORDS = 6  # of a sentence of prose whose unit includes the sentences after it
-MAX_EVENT_WORDS = 60  # of the unit of a calendar's event
-MAX_DATE_WORDS = 6  # of a line with only a date
-MAX_GREETING_WORDS, MAX_NAME_WORDS = 5, 3  # of a line that greets, and of a name below it
+FEW_WORDS = 6  # of a sentence of prose whose unit includes the sentences after it; of a line with only a date
+MAX_NAME_WORDS = 3  # of a name below a greeting
 
 Span = tuple[int, int]
 PlaceKind = Literal["text", "heading", "row", "event", "task", "filing"]
@@ -31,17 +29,12 @@ _MARKS = re.compile(
     r"(?P<indent>[ \t>]*)(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•–]|\d{1,3}[.)])[ \t]+)?"
     r"(?:\[(?P<box>.)\] +|(?P<sign>[☐⬜☑☒✅])\ufe0f?[ \t]*)?"
 )
-_WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
-_TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # begins a task's heading in an outline
 _PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}): ?[<\[]")  # begins a line below it with a day
-_DUE = re.compile(r"Due: \d{4}-\d\d-\d\d")  # of a calendar's task
 _ANY_LINE = re.compile("")
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
-_TAG = re.compile(r"(?<!\S)#[^\W\d][\w/-]*")
-_NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its first field may be called "Title"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +103,8 @@ class _PlaceReader:
 
     def _add_heading(self, level: int, text: str, following: str, span: Span) -> None:
         self._headings = [heading for heading in self._headings if heading[0] < level]
-        is_event, is_due, is_task = EVENT_TIME.match(following), _DUE.match(following), _TASK.match(text)
+        is_event, is_due = EVENT_TIME.match(following), re.match(r"Due: \d{4}-\d\d-\d\d", following)
+        is_task = re.match(rf"(?:{TASK_STATES}):? ", text)
         self._continues = _ANY_LINE if is_event or is_due else _PLANNED if is_task else None
         kind: PlaceKind = "event" if is_event else "task" if is_due or is_task else "heading"
         self.places.append(Place(kind, *span, tuple(title for _, title in self._headings), text=text))
@@ -160,17 +154,17 @@ def read_cells(row: str) -> tuple[str, ...]:
 def _is_filing(line: str, following: str) -> bool:
     """Whether a line only files the text near it (a mail's head, links, tags, a date), or greets: "Dear Ana,", "Best
     wishes,"."""
-    if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
+    if line.endswith(",") and count_words(line) < FEW_WORDS and count_words(following) <= MAX_NAME_WORDS:
         return True
     if _HEADER.match(line):
-        return not _NEXT_FIELD.search(line)
-    rest = _TAG.sub(" ", LINK.sub(" ", line))
+        return not re.search(r"; \w[\w ]{0,20}: ", line)  # a record in one line may begin with "Title"
+    rest = re.sub(r"(?<!\S)#[^\W\d][\w/-]*", " ", LINK.sub(" ", line))
     return (rest != line and len(words(rest)) < 3) or _is_date(line)
 
 
 def _is_date(line: str) -> bool:
     """Whether a line contains a date and hardly anything else."""
-    if count_words(line) > MAX_DATE_WORDS or not any(map(str.isdigit, line)):
+    if count_words(line) > FEW_WORDS or not any(map(str.isdigit, line)):
         return False
     dates = list(find_dates(line, short_years=True))
     for date in reversed(dates):
@@ -193,7 +187,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     starts = [place.start for place in places]
     lines = [(_find_line(starts, start), _find_line(starts, max(start, end - 1))) for start, end in spans]
     joined = [  # to the next sentence: in one line, and no hidden words between them
-        line[1] == following[0] and not _WORD.search(text, span[1], next_span[0])
+        line[1] == following[0] and not any(map(str.isalnum, text[span[1] : next_span[0]]))
         for (line, following), (span, next_span) in zip(pairwise(lines), pairwise(spans), strict=True)
     ]
     sizes = [0 if EVENT_RECURS.match(text, start) else count_words(text[start:end]) for start, end in spans]
@@ -201,7 +195,7 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     for number in range(len(spans)):
         place = places[lines[number][0]]
         is_terse = place.kind != "text" or place.is_item or bool(place.speaker) or sizes[number] < FEW_WORDS
-        room = MAX_EVENT_WORDS if place.kind == "event" else MAX_UNIT_WORDS
+        room = MAX_UNIT_WORDS * (2 if place.kind == "event" else 1)
         first, last = _extend_unit(number, joined, sizes, room, is_terse)
         units.append(((spans[first][0], spans[last][1]), place))
     return units

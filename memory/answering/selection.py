@@ -1,28 +1,94 @@
 """Selection: the lines of an answer: the best, those that connect it with the question, and the next best; for a
-question about a name a briefing; and an answer as lines with their citations. Every line is in the memory."""
+question about a name a briefing, for what somebody wrote their lines; and an answer as lines with their citations.
+Every line is in the memory."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import chain, count, takewhile
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, show_day, stems
+from memory.answering.candidates import AnswerCandidate, covered_by, show_day, stems
 from memory.answering.chains import ShownChain
 from memory.answering.confidence import MAX_CANDIDATES, check_kind
+from memory.answering.facts import asks_past
 from memory.answering.features import AnswerState, QueryFeatures
+from memory.events import NOT_PLAIN, NOTHING_READ
 from memory.facts.rules.phrases import clean
 from memory.nouns import Answer, Citation, Source, Step, Token
+from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
 from memory.text.clauses import Clause
-from memory.text.mentions import is_date, mentions
+from memory.text.languages import stem, stop_words
+from memory.text.mentions import is_date, mentions, norm
 from memory.text.predicates import refines
-from memory.text.words import document_of
-from memory.time.timestamps import to_wall
+from memory.text.words import document_of, strip_accents
+from memory.time.expressions import TimeExpression, is_relative_to_day
+from memory.time.timestamps import from_wall, to_wall
 
-MAX_BELOW = 2.0  # by which a line with the kind of thing asked for may score below the first line without it
-_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
+NOT_FOUND = "Your memory does not say."
+NOT_FOUND_THERE = "That part of your memory does not say."
+CLOSEST = "Closest:"
+ONE_THING = ("fact", "yes_no", "when_changed", "count")  # types of questions
+FEW = 3  # facts that may answer; lines that are shown if none of them is clearly the answer; the closest lines
+TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
+
+Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
+
+
+def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
+    """Whether a question asks for anything its writer wrote, with no other topic, and they wrote the line."""
+    named = set(_fold_name(question.writer).split())
+    topic = {part for term in question.topic for part in _fold_name(term).split()}
+    return bool(named) and topic <= named <= _find_writer(line)
+
+
+def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Returns the candidates of the question's writer and time, if any. A line of another time stays if it names a day
+    of the question's time, or if it covers more of the question than every line of that time; none if the question asks
+    for all that somebody wrote at that time."""
+    kept = list(candidates)
+    if writer := set(_fold_name(state.question.writer).split()):
+        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
+        kept = own or kept
+    when = state.question.when
+    if when is None or when.kind != "range" or when.since is None or when.until is None:
+        return kept
+    inside = [line for line in kept if _is_inside(line, when) is not False]
+    if any(is_all_asked(state.question, line) for line in kept):
+        return inside
+    most = max((line.features.line_coverage for line in kept), default=0.0)
+    return inside if any(line.features.line_coverage >= most for line in inside) else kept
+
+
+def _fold_name(name: str) -> str:
+    return strip_accents(norm(name))
+
+
+def _find_writer(candidate: AnswerCandidate) -> set[str]:
+    turn = candidate.episode.turn_at(candidate.start)
+    name = (turn.speaker if turn else "") or candidate.place.speaker or candidate.episode.speaker or ""
+    return set(_fold_name(name).split())
+
+
+def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
+    """Whether a line belongs to a time, by its writing or the days that it names; None if both are unknown."""
+    episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
+    written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
+    days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]
+    if any(_covers(when, date.fromisoformat(day)) for day in days if day[0] != "-"):
+        return True
+    return None if written is None else _covers(when, written)
+
+
+def _covers(when: TimeExpression, moment: date) -> bool:
+    assert when.since is not None and when.until is not None
+    if isinstance(moment, datetime):
+        return when.since <= moment < when.until
+    return when.since.date() <= moment < when.until.date()
 
 
 def lead_with_kind(lines: Sequence[AnswerCandidate], features: QueryFeatures) -> list[AnswerCandidate]:
@@ -30,7 +96,7 @@ def lead_with_kind(lines: Sequence[AnswerCandidate], features: QueryFeatures) ->
     nearly as good: "The area is 12 hectares" before "The area of the new basin"."""
     best = lines[:MAX_CANDIDATES]
     if best and check_kind(best[0], features) == 0:
-        near = (line for line in best if line.score >= best[0].score - MAX_BELOW)
+        near = (line for line in best if line.score >= best[0].score - 2.0)
         if leader := next((line for line in near if check_kind(line, features) == 1), None):
             return [leader, *(line for line in lines if line is not leader)]
     return [*lines]
@@ -124,6 +190,15 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
     return replace(line, shown=f"{line.shown} (written {show_day(to_wall(at), line.episode)})")
 
 
+def date_relative(line: AnswerCandidate, today: date) -> AnswerCandidate:
+    """Adds the day on which the line was written, if it says "today" or "last week" of another day."""
+    at = line.episode.at
+    if at is None or at.date() == today or TIMES.search(line.shown) or not is_relative_to_day(line.shown):
+        return line
+    day = show_day(to_wall(at), line.episode)
+    return line if day in line.shown else replace(line, shown=f"{line.shown} (written {day})")
+
+
 def _list_days(text: str) -> set[str]:
     """Returns the days and months that a text names; "-09-05" without a year."""
     return {name.norm for name in mentions(text) if is_date(name.norm) and name.norm.count("-") > 1}
@@ -178,7 +253,7 @@ def _read_amounts(line: AnswerCandidate, language: str) -> dict[str, set[str]]:
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
     """Returns the key in lower case and the value of a field; the key is "" if it is a speaker's name."""
     before, _, value = line.source.text.rpartition(": ")
-    key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
+    key = clean(re.split(r": |[.;]\s|\s[–—-]\s", before)[-1]).casefold()
     return ("" if key == (line.episode.speaker or "").casefold() else key), value
 
 
@@ -203,9 +278,6 @@ def _are_same_kind(values: frozenset[str], others: frozenset[str]) -> bool:
 
 def _stem_values(values: frozenset[str]) -> frozenset[str]:
     return frozenset(word for value in values for word in stems(value))
-
-
-Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +307,64 @@ def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Cit
         numbered = [replace(citation, n=citation.n + behind) for citation in cited]
         yield from numbered
         yield Token(" ".join([text, *(f"[{citation.n}]" for citation in numbered)]) + "\n")
+
+
+def cite_lines(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
+    """Returns a numbered line for each candidate."""
+    n = count(1)
+    marks = ("earlier: " if line.earlier else "" for line in selected)
+    cited = (tuple(proof.citation(next(n)) for proof in (line, *line.also)) for line in selected)
+    return tuple((f"- {mark}{line.shown}", of_line) for mark, line, of_line in zip(marks, selected, cited, strict=True))
+
+
+def refuse(
+    state: AnswerState, candidates: Sequence[AnswerCandidate], absent: Sequence[str], settings: AnswerSettings
+) -> Answer:
+    """Returns a refusal with what is unknown, and the closest lines. Only `absent` names are reported as unknown; a
+    term is missing only if no passage that was read contains it."""
+    result = state.result
+    if not result.n_allowed or result.is_of_empty_time:
+        nothing = "No note is about that time." if result.n_allowed else "No note is within these limits."
+        return Answer(nothing if result.graph.n_alive else NOTHING_READ, no_answer=True)
+    covered, language = covered_by(state.read_found()), result.question.language
+    candidates = candidates or select_written(state, state.read_found())
+    when = result.question.when.words.lower() if result.question.when else ""  # the time was understood
+    terms = (term for term in result.question.terms if term not in stop_words(language) and term not in when)
+    unread = (term for term in terms if stem(term, language) not in covered)
+    missing = (tuple(absent) or tuple(unread))[:5]  # a text that was pasted has hundreds
+    numbered = (stems(name, language) for name in absent if any(map(str.isdigit, name)))
+    label = set(filter(str.isalpha, chain.from_iterable(numbered)))  # other boxes are close to "box 999"
+    near = [line for line in candidates if line.features.line_coverage >= 0.2 and (not absent or label & line.words)]
+    near = select_best(near, (), replace(settings, lines=FEW)) if near else []
+    within = result.n_allowed < result.graph.n_alive
+    refusal = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND
+    if absent:
+        names = " and ".join(absent)
+        refusal = f"There is nothing in your memory about {names}."
+        if within:
+            refusal = f"There is nothing about {names} in that part of your memory."
+    closest = make_answer(cite_lines(near), 0.0)
+    text = f"{refusal} {CLOSEST}\n{closest.text}" if near else refusal
+    return Answer(text, closest.citations, no_answer=True, missing=missing)
+
+
+def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
+    """Describes the age of an answer about the present, if its newest line is over a year old or has no date."""
+    question = state.question
+    if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
+        return ""
+    newest = max(line.newness for line in lines)
+    shown = [line for line in lines if not (line.earlier or line.folded)]
+    if not newest:
+        is_dated = any(map(is_date, chain.from_iterable(line.values for line in shown)))
+        none_dated = "None of these lines has a date, so which one is the newest is not known."
+        return none_dated if len(shown) > 1 and not is_dated else ""
+    is_then = question.as_of is not None and question.today < date.today()
+    today = date.today() if question.as_of and not is_then else question.today  # nothing is from days to come
+    months = (today - from_wall(newest).date()).days * 12 // 365
+    if months <= 12:
+        return ""
+    age = f"{months} months" if months < 24 else f"{months // 12} years"
+    n = 1 + sum(1 + len(line.also) for line in takewhile(lambda line: line.newness < newest, lines))
+    line = f"[{n}]" if len(shown) == 1 else f"The newest line, [{n}],"
+    return f"{line} was written {age} {'before that day' if is_then else 'ago'}."

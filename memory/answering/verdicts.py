@@ -26,8 +26,6 @@ Window = Sequence[Clause]  # a sentence, or two that follow each other
 _ALL = re.compile(rf"\b(?:{alternatives('claims', 'every')})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+(?:['’.:-]\w+)*")
 
-MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
-ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
 
 
@@ -47,7 +45,7 @@ def judge(claim: str, passages: Sequence[Sequence[Clause]], question: str) -> Fi
     claim = undot(" ".join(YES_OR_NO.sub("", claim).split())) or f"{question.rstrip('?')}."
     digits = put_digits(claim, language)
     whole = Clause(digits if digits != claim else put_digits(claim, guess_language(claim)), language)
-    if len(claim) > MAX_CHARS or any(len(part.values) > MAX_VALUES for part in whole.clauses):
+    if len(claim) > 1_000 or any(len(part.values) > 12 for part in whole.clauses):  # too long to compare
         return Finding("unproved")
     known = frozenset[str]().union(*(sentence.roots for sentence in there))
     topics = frozenset[str]().union(*(sentence.head_roots for sentence in there))
@@ -319,7 +317,7 @@ def _find_ended(part: Clause, pieces: Collection[Clause]) -> tuple[str, ...]:
 def _is_denied(part: Clause, evidence: Mapping[Clause, set[object]], shared: Collection[str]) -> bool:
     """Whether all clauses that have most of its words deny some of them, and it does not; or the reverse."""
     most = max(map(len, evidence.values()), default=0)
-    if most < max(2, ENOUGH_TO_DENY * (len(shared) + len(part.values))):
+    if most < max(2, 0.7 * (len(shared) + len(part.values))):  # too few of its words and values
         return False
     best = [clause for clause, near in evidence.items() if len(near) == most]
     own = frozenset[str]().union(*(clause.roots for clause in part.ended))

@@ -68,15 +68,9 @@ from memory.time.timestamps import to_wall
 
 MASS_POWER = 0.7  # below 1: distant episodes lose less, so that the second of two subjects is not lost
 LEAST_GRAPH_SHARE, MOST_GRAPH_SHARE = 0.3, 0.8  # of the walk in the final score: without links, with many
-COMMON_OF_FEW = 2  # passages that may mention an object of a small memory too
-MANY_LINKS = 0.3  # per passage, from which the walk counts as much as it can
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
 MAX_COPIES = 4  # of a file in several folders; they do not displace other hits
-MAX_SHORT_TURN_WORDS = 60
-MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
-SCORE_DIGITS = 4  # of a score in the trace
-NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
 def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
@@ -163,9 +157,7 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
     ranked = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
     walk = Walkable(graph, retrieval.scope.allowed, when=retrieval.valid_time)
     retrieval.visits = add_parents(request.conn, walk, [*_object_visits(retrieval), *ranked])
-    rounded = {
-        str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
-    }
+    rounded = {str(hit.episode.id): {name: round(score, 4) for name, score in hit.channels.items()} for hit in hits}
     text_only = tuple(int(node) for node in graph.episode_ids[rows_of_text_only(rows, retrieval.walk, k)])
     return RankNote(len(hits), text_only, rounded)
 
@@ -199,7 +191,7 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
     columns = list(seeds)
     if walk is not None and len(walk.objects):
         everything = np.ones(len(walk.objects), np.bool_)
-        columns += [int(c) for c in top_k(walk.objects, everything, MAX_SHOWN_OBJECTS) if int(c) not in seeds]
+        columns += [int(c) for c in top_k(walk.objects, everything, 12) if int(c) not in seeds]
     labels = stored.object_labels(retrieval.request.conn, [int(graph.object_ids[column]) for column in columns])
     visits = []
     for column in columns:
@@ -233,9 +225,9 @@ def graph_share(graph: Graph, settings: RecallSettings) -> float:
     if settings.graph_weight != "auto":
         return settings.graph_weight
     mentions, titles = graph.degrees.mentions, graph.degrees.titles
-    leads_on = (titles > 0) & ~graph.leads_nowhere & (mentions <= settings.common_share * graph.n_alive + COMMON_OF_FEW)
+    leads_on = (titles > 0) & ~graph.leads_nowhere & (mentions <= settings.common_share * graph.n_alive + 2)
     links = float((mentions - titles)[leads_on].sum()) / max(1, graph.n_alive)
-    return LEAST_GRAPH_SHARE + (MOST_GRAPH_SHARE - LEAST_GRAPH_SHARE) * min(1.0, links / MANY_LINKS)
+    return LEAST_GRAPH_SHARE + (MOST_GRAPH_SHARE - LEAST_GRAPH_SHARE) * min(1.0, links / 0.3)
 
 
 def link_scores(
@@ -294,7 +286,7 @@ def smooth_chat_scores(graph: Graph, scores: Floats, weight: float) -> Floats:
     before[1:] = np.where(same, ordered[:-1], 0)
     after[:-1] = np.where(same, ordered[1:], 0)
     lifted = scores.copy()
-    lifted[rows] = ordered + weight * (graph.words[rows] < MAX_SHORT_TURN_WORDS) * np.maximum(before, after)
+    lifted[rows] = ordered + weight * (graph.words[rows] < 60) * np.maximum(before, after)
     return lifted
 
 
@@ -381,7 +373,7 @@ def training_signal(
     result: RetrievalResult,
     answer: Answer,
     expanded: Iterable[int] = (),
-    quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
+    quoted: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Credit:
     """Returns the credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
     `quoted`: number of a citation -> the relations extracted from its words. All citations of a model's answer that

@@ -9,8 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from memory.answering.asking import Answering, AskOutcome, Event
-from memory.answering.extractive import extract_answer
+from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
 from memory.answering.followups import MAX_EARLIER_QUESTIONS, UNKNOWN, EarlierAnswer, resolve_followup
 from memory.answering.options import AskOptions
 from memory.answering.owner import name_family

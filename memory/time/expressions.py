@@ -98,12 +98,6 @@ def asks_time(question: str) -> bool:
     return _compile_asks().search(strip_accents(question.lower())) is not None
 
 
-def names_time(text: str) -> bool:
-    """Whether a short text names a time and little else: "March 2024", not "room 2014"."""
-    folded = fold(text)
-    return any(not base.weak and base.start == 0 and base.end == len(folded) for base in _find_past(folded))
-
-
 def contains_time(text: str) -> bool:
     """Whether a text says when: a date, a weekday, "next week", "at noon". Ambiguous names ("may") count."""
     folded = fold(text)

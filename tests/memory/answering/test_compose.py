@@ -10,7 +10,7 @@ import pytest
 
 from memory import Memory
 from memory.answering import compose
-from memory.answering.extractive import NOT_FOUND
+from memory.answering.selection import NOT_FOUND
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import LlmRequest, Reply
 from memory.nouns import Answer, Token

@@ -13,7 +13,6 @@ from memory import Memory
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
-from memory.time.expressions import names_time
 from plugins import manager, readers
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
@@ -82,7 +81,6 @@ def test_a_named_time_is_no_name_that_nothing_tells_of(memory: Memory, tmp_path:
     assert "nothing in your memory about March" not in ask(
         memory, "On which day were the bins collected in March 2024?"
     )
-    assert names_time("March 2024") and names_time("autumn 2024") and not names_time("room 2014")
 
 
 EDITED = "# House\n\n- wifi channel: {}\n- rent: 900 euros\n\nThe plumber is called {}.\n"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from memory.answering.compose import UNPROVED
-from memory.answering.extractive import NOT_FOUND
 from memory.answering.grounding import Proof, judge_claim, split_claims
 from memory.answering.places import show_links
+from memory.answering.selection import NOT_FOUND
 from memory.nouns import Turn
 from tests.fakes.answering import gullible, obedient, outside, prompt
 from tests.memory.answering.conftest import HERE, Desk, Heard
