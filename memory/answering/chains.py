@@ -129,8 +129,8 @@ def _join_objects(
     statements: Iterable[Statement], weights: Mapping[int, float]
 ) -> dict[int, list[tuple[int, int, float]]]:
     """Returns {object: its steps: statement, target object, and score}. A statement joins every two of its objects; a
-    statement with a single object joins it with itself. A step to or from what the passage is about leads further than
-    what is said in passing."""
+    statement with a single object joins it with itself. A step to or from the topic of the passage leads further than
+    one to an object that it only mentions."""
     steps_of: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for statement in statements:
         joined = sorted({*statement.about, *statement.objects})

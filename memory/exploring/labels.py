@@ -99,6 +99,6 @@ def best_sentences(text: str, terms: Iterable[str], most: int) -> list[tuple[int
 
 
 def preview(text: str, terms: Iterable[str], most: int = MAX_PREVIEW_CHARS) -> str:
-    """So many characters of a text from the sentence with most of these words."""
+    """Returns the beginning of a text from the sentence with most of these words on, `most` characters at most."""
     start = next((start for start, _ in best_sentences(text, terms, 1)), 0)
     return one_line(text[start:], most)

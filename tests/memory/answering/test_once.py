@@ -116,8 +116,8 @@ def test_a_sentence_is_stemmed_for_its_features_and_for_what_is_shown_alone(walk
 
 def test_a_question_goes_through_few_modules(walk: Walk) -> None:
     entered = [module for module in walk.entered if not module.startswith(FOUNDATIONS)]
-    assert len(entered) < 30, " ".join(entered)
-    assert len(walk.entered) < 53  # three of them look for secrets in the question
+    assert len(entered) < 27, " ".join(entered)
+    assert len(walk.entered) < 50  # three of them look for secrets in the question
 
 
 def test_what_only_models_need_is_neither_entered_nor_imported(walk: Walk) -> None:
