@@ -207,6 +207,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         ("lab.md", "# Lab notebook 2024-03-05"),
         ("sauce.md", "# Sauce\n\nleaf 9, updated 5 March 2024, K. + P.\n\nPeel the plums."),
         ("bill.txt", "Bill 17 | Date: 5 March 2024\n\nTo pay: 30"),
+        ("sauce.txt", "Plum sauce (5 March 2024 KP)\n\nPeel the plums."),
         ("plans.md", "PLANS\n(second draft, Tuesday 5 March 2024)\n\nA pond."),
         ("plans.md", "# Plans\n\n*5 March 2024, on the train*\n\nA pond."),
         ("talks 2024.md", "# Talks\n\nTue Mar 5\n\nAll were there."),

@@ -54,6 +54,7 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 _SET_OFF = re.compile(rf"(?:^|{_MARK})[\s*_]*$")  # before a date at the end of a title
 _BETWEEN_MARKS = re.compile(r"(?:[|/–—·]|\s-)[\s*_]*$")
 _SET_OFF_INSIDE = re.compile(r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $")  # before one inside a title
+_SIGNED = re.compile(r"(?:\s+[^\W\d_a-z][\w.]*){1,2}[)\]]\W*$")  # initials after a date at the end of brackets
 _ASIDE = re.compile(r"\([^()]+\)|\*[^*]+\*|_[^_]+_")  # a line entirely in brackets or italics
 _DAY_NUMBER = re.compile(r"(\d{1,2})(?:/(\d{1,2})|st|nd|rd|th|\.)?(?!\w|[:/.,-]\d)")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -221,6 +222,7 @@ def _date_of_title(line: str) -> Iterator[datetime]:
         fits = fits and (is_heading or not before.rstrip("*_[( ").endswith(":"))  # "created: ..." is a field
     else:
         fits = _SET_OFF_INSIDE.search(before) is not None and _APART.match(after) is not None
+        fits = fits or (before.endswith(("(", "[")) and _SIGNED.match(after) is not None)
     if fits:
         yield at
 
