@@ -5,7 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("memory", "plugins", "numpy", "sqlite3", "pysqlite3", "pydantic", "fastapi", "httpx", "anthropic", "click")
+HEAVY = (
+    "memory.memory",
+    "memory.store",
+    "plugins",
+    "numpy",
+    "sqlite3",
+    "pysqlite3",
+    "pydantic",
+    "fastapi",
+    "httpx",
+    "anthropic",
+    "click",
+)
 LATER = (
     "markdown_it",
     "textual.widgets._markdown",

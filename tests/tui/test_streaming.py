@@ -76,7 +76,7 @@ async def test_what_has_come_when_it_is_stopped_is_kept_also_if_it_was_not_drawn
     script = Script(wire.Token("It was sounded"), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
-        await chat.until(lambda: "sounded" in chat.text())
+        await chat.until(lambda: "It was sounded" in chat.text())
         script.give(wire.Token(" in March."))
         await chat.until(lambda: chat.screen.conversation._events)
         await chat.pilot.press("escape")
