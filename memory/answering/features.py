@@ -272,6 +272,7 @@ class QueryFeatures:
         return self._stem_of[word]
 
     def find_stems(self, words: Iterable[str]) -> frozenset[str]:
+        """Returns which of these stems the question has."""
         return frozenset(self._weights.keys() & words)
 
     def find_covered(self, text: str) -> frozenset[str]:
