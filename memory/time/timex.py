@@ -134,6 +134,11 @@ class _Finder:
             return Timex(*place, month_span(year, month), "month", month=month)
         return Timex(*place, day_span(datetime(year, month, day)))
 
+    def part_of_year(self, match: re.Match[str]) -> Timex | None:
+        length = 6 if match["half"] else 3
+        last = length * (int(match["q"]) if match["q"] else time_numbers("ordinals")[match["nth"]])
+        return Timex(*match.span(), month_span(int(match["y"]), last - length + 1, length)) if last <= 12 else None
+
     # What comes again -----------------------------------------------------------------------------
 
     def season(self, match: re.Match[str]) -> Timex | None:
@@ -329,8 +334,10 @@ def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | Non
     which = rf"(?:(?P<last>{last})|(?P<next>{following})|(?P<this>{this}))\s+"
     particles = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"
     year = r"(?P<y>(?:19|20)\d\d)"
+    nth, half = rf"(?P<nth>{one_of(time_numbers('ordinals'))})", alternatives("time", "half")
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
     no_date_after = rf"(?!\s+(?:{before}|{after})\s+{article_pattern()}(?:\d|[^\W\d_]{{3,12}}\s+\d))"
+    quarters = [word for word, unit in time_units().items() if unit == "quarter"]
     feast = f"{alternatives('time', 'christmas')}|{alternatives('time', 'new_year')}"
     n, unit = r"(?P<n>\d{1,3}|[^\W\d_]{1,7})", r"(?P<unit>[^\W\d_]{2,12})(?!\w)"
     seasons, weekdays = (frozenset(time_numbers(key)) for key in ("seasons", "weekdays"))
@@ -341,6 +348,9 @@ def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | Non
             yield units, rf"(?<!\w){phrase.replace('{unit}', unit).replace('{n}', n)}(?!\w)", meaning
 
     rows: list[tuple[frozenset[str] | None, str, _Meaning]] = [
+        (frozenset((*half.split("|"), *quarters, "q1", "q2", "q3", "q4")),
+         rf"(?<!\w)(?:q(?P<q>[1-4])|{nth} (?:(?P<half>{half})|{one_of(quarters)}))"
+         rf"\s+(?:(?:{alternatives('time', 'of')})\s+)?{year}(?![\d%/]|[.,]\d|-\d)", _Finder.part_of_year),
         (seasons, rf"(?<!\w)(?:{which})?(?P<season>{one_of(seasons)})(?!\w)"
          rf"(?:{particles}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
         (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),

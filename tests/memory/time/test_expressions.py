@@ -68,6 +68,8 @@ def read(question: str, now: datetime = NOW) -> tuple[str, str | None, str | Non
         ("What did Ana say last Friday?", "range", "2026-06-26", "2026-06-27"),
         ("What do I have next week?", "range", "2026-07-06", "2026-07-13"),
         ("Where will I be in October?", "range", "2026-10-01", "2026-11-01"),
+        ("What happened in Q3 2024?", "range", "2024-07-01", "2024-10-01"),
+        ("What happened in the first half of 2024?", "range", "2024-01-01", "2024-07-01"),
         ("Wo wohnte ich im März 2023?", "as_of", "2023-03-01", "2023-04-01"),
         ("Wo wohnte ich Ende Juni 2023?", "as_of", "2023-06-21", "2023-07-01"),
         ("Was habe ich letzte Woche gemacht?", "range", "2026-06-22", "2026-06-29"),
