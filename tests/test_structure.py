@@ -183,10 +183,10 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 74730,
-    "modules": 378,
-    "classes": 665,
-    "lines of the page": 2280,
+    "lines": 73408,
+    "modules": 371,
+    "classes": 645,
+    "lines of the page": 2273,
     "variables called one, found, said or told": 4,
     "modules of over 400 lines": 0,
     "classes with over 4 bases of ours": 0,

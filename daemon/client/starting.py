@@ -72,7 +72,9 @@ def _start(client: Client, say: Callable[[str], None]) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         try:
-            client.hello()
+            if client.hello().pid != process.pid:  # another client's daemon: this one must not begin when that ends
+                process.terminate()
+                process.wait()
             return
         except DaemonDownError:
             code = process.poll()

@@ -25,6 +25,7 @@ from memory.nouns import Citation
 from memory.store import graph as stored
 
 MAX_HOPS = 3
+ABOUT_WEIGHT, OBJECT_WEIGHT = 0.8, 0.6  # of the topic of a passage and of the objects, in the score of a step
 MAX_STEPS = 5000  # steps tried before merging; a clique of statements has millions
 
 
@@ -136,8 +137,8 @@ def _join_objects(
         joined = sorted({*statement.about, *statement.objects})
         pairs = list(combinations(joined, 2)) or [(only, statement.id) for only in joined]
         for a, b in pairs:
-            score = statement.score + 0.8 * (a in statement.about or b in statement.about)
-            score += 0.6 * (weights.get(a, 0.0) + weights.get(b, 0.0)) / 2
+            score = statement.score + ABOUT_WEIGHT * (a in statement.about or b in statement.about)
+            score += OBJECT_WEIGHT * (weights.get(a, 0.0) + weights.get(b, 0.0)) / 2
             steps_of[a].append((statement.id, b, score))
             steps_of[b].append((statement.id, a, score))
     return {object: sorted(steps) for object, steps in steps_of.items()}

@@ -45,6 +45,8 @@ from memory.stages import ComposeNote
 from memory.text.quotes import make_fence, one_line
 from memory.text.sentences import sentences
 
+MAX_CALLS = 2  # of a model for one look
+MAX_CITED = 8  # sentences without a citation for which one is looked for
 UNPROVED = "(unproved)"  # before the citation of what it does not prove
 UNPROVED_NOTE = "Unproved are the model's own words: compare them with the lines that they cite."
 
@@ -161,7 +163,7 @@ def write_grounded(
     result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None
-    for _ in range(2):
+    for _ in range(MAX_CALLS):
         try:
             problem = yield from writer.listen(llm, ask)
         except ModelCancelledError:
@@ -243,7 +245,7 @@ class _Writer:
 
     def _add_citations(self, text: str) -> Iterator[str]:
         """Yields the sentences of a text, with the missing citation added if one passage proves the sentence."""
-        for start, end in sentences(text.replace("```", ""))[:8]:
+        for start, end in sentences(text.replace("```", ""))[:MAX_CITED]:
             sentence = text[start:end]
             numbers = grounding.find_proofs(sentence, self._proofs, self._question)
             if len({self._context.pieces[number - 1].episode.id for number in numbers}) == 1:

@@ -52,6 +52,7 @@ from memory.text.quotes import make_fence
 RetrieveAgain = Callable[[Sequence[Sequence[str]], bool], RetrievalResult]
 """Retrieves once more, led by the outline that a model gave, and by edge memory or not."""
 
+WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 PROMPT_TOKENS = 400  # of a request without system, evidence and reply
 MAX_TOKENS_MORE = 1_500  # of new evidence in a second look
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
@@ -133,10 +134,7 @@ class Escalation(Answering):
         enough = bool(evidence) and (
             whole.replay.earlier is not None
             # in vain it takes a second call, and a list or a course of events is more than what helped before
-            or (
-                self.options.effort != "quick"
-                and whole.question.type.kind not in ("list", "count", "about", "when_changed")
-            )
+            or (self.options.effort != "quick" and whole.question.type.kind not in WHOLE)
         )
         yield self._record(step(RouteNote("R0", enough=enough), (perf_counter() - start) * 1000))
         pieces = self._gather(known, ()) if enough else ()

@@ -44,6 +44,8 @@ from memory.text.predicates import (
     subject_and_predicate,
 )
 
+BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
+ENDED_PENALTY = -1.5  # its fact has ended without a successor
 NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
@@ -168,7 +170,7 @@ def _score_sentence(
         candidate,
         score=score
         + 1.3 * state.features.newness(candidate.episode)
-        - 2.0 * candidate.by_agent
+        + BY_AGENT * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
         earlier=False,
         newer=None,
@@ -275,7 +277,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         if successor is None and begins_after(relation, state.result.time_ms):
             continue  # it is not so yet, which its words or its time say
         if successor is None:
-            best[line.thesis_id] = replace(best[line.thesis_id], score=line.score - 1.5, earlier=True)
+            best[line.thesis_id] = replace(best[line.thesis_id], score=line.score + ENDED_PENALTY, earlier=True)
             continue
         newer = supporting.get(successor.id)
         if successor.id == relation.id or newer is None or newer.thesis_id == line.thesis_id:

@@ -26,6 +26,8 @@ from memory.text.languages import ENGLISH, is_unspaced, stem, stem_set, stop_wor
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
+COSINES, COSINES_ELSEWHERE = (0.15, 0.6), (0.3, 0.8)  # of unrelated words and of synonyms: in English, in others
+UNDATED = 0.5  # the newness of a line without a date
 RECENCY = 1.25  # the newest line counts by this much more than the oldest of equal relevance
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
@@ -177,10 +179,10 @@ class QueryFeatures:
         return cosines
 
     def newness(self, episode: Episode) -> float:
-        """Returns, in [0, 1], the share of the dated episodes retrieved that are not newer; 0.5 without a date."""
+        """Returns, in [0, 1], the share of the dated episodes retrieved that are not newer; UNDATED without a date."""
         if not self._times:
             return 0.0
-        return bisect_right(self._times, episode.at) / len(self._times) if episode.at else 0.5
+        return bisect_right(self._times, episode.at) / len(self._times) if episode.at else UNDATED
 
     def coverage(self, *texts: str) -> float:
         """Returns the share of the question's weight that these texts cover together."""
@@ -206,7 +208,7 @@ class QueryFeatures:
         new = sorted(set[str]().union(*map(self._content_words, texts)) - self._similarity.keys())
         if new:
             cosines = self.embedder.embed_documents(new) @ self._asked.T
-            unrelated, synonym = (0.15, 0.6) if self._language == ENGLISH else (0.3, 0.8)
+            unrelated, synonym = COSINES if self._language == ENGLISH else COSINES_ELSEWHERE
             near = np.clip((cosines - unrelated) / (synonym - unrelated), 0, 1)
             if len(new) >= 20 and not is_unspaced(self._language):
                 self._all_alike |= float(near.mean()) > 0.22  # 0.04 at most in Latin script

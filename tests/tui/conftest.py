@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import textual.app
-import textual.pilot
 from textual._compositor import Compositor
-from textual._context import active_app, visible_screen_stack
-from textual.app import App
+from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
@@ -81,38 +78,17 @@ def is_busy(pump: MessagePump) -> bool:
     return not pump._closed and (not queue.empty() or not queue.ready_event._waiters or bool(pump._next_callbacks))
 
 
-def has_busy(app: App[Any]) -> bool:
-    return any(is_busy(pump) for pump in (app, *app.screen.walk_children(with_self=True)))
-
-
 async def wait_for_the_busy(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Waits until no widget has a message before it, and what follows from those has happened, too. To send each of
     them one more message and wait for that took a quarter of the time of a chat."""
     for _ in range(100):
         if pilot.app._exception_event.is_set() or not pilot.app._screen_stack:
             break
-        if not has_busy(pilot.app):
+        pumps = (pilot.app, *pilot.app.screen.walk_children(with_self=True))
+        if not any(is_busy(pump) for pump in pumps):
             return True
         await asyncio.sleep(0)
     return await wait_for_screen(pilot, timeout)
-
-
-async def wait_for_layout(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Waits until a key has arrived, no widget is busy, and what they show is laid out. To wait for a process that is
-    idle took twenty milliseconds, twice for each key, which was two thirds of the time of a chat.
-    """
-    app = active_app.get()
-    for _ in range(5):  # a key comes as from another thread, by a task
-        await asyncio.sleep(0)
-    for _ in range(100):
-        await wait_for_the_busy(Pilot(app))
-        if not app._screen_stack:
-            return
-        if app._resize_timer is not None:
-            app._check_resize()
-        app.screen._on_timer_update()
-        if not has_busy(app):
-            return
 
 
 render_update = Compositor.render_update
@@ -128,7 +104,6 @@ def render_for_somebody(compositor: Compositor, full: bool = False, *args: Any, 
 
 
 # No fixtures, for a chat is opened without pytest, too.
-textual.app.wait_for_idle = textual.pilot.wait_for_idle = wait_for_layout
 Compositor.render_update = render_for_somebody  # type: ignore[method-assign]
 Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]
 Pilot._wait_for_screen = wait_for_the_busy  # type: ignore[method-assign]
