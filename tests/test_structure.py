@@ -186,7 +186,7 @@ LIMITS = {
     "lines": 73408,
     "modules": 371,
     "classes": 645,
-    "lines of the page": 2273,
+    "lines of the page": 2280,
     "variables called one, found, said or told": 4,
     "modules of over 400 lines": 0,
     "classes with over 4 bases of ours": 0,
