@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -150,6 +151,11 @@ class AnswerCandidate:
         return self.source.episode.source.by_agent
 
     @property
+    def is_struck(self) -> bool:
+        """Whether its writer struck out the whole sentence."""
+        return re.fullmatch(r"\s*~~[^~]+~~\W*", self.source.text) is not None
+
+    @property
     def context(self) -> str:
         """Returns the headings above its line in the passage, and the speaker."""
         place = self.source.place
@@ -216,8 +222,8 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 
 def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[int, Episode]) -> list[AnswerCandidate]:
     """Returns the sentences of these passages (by id) that are valid at the question's time, in their order, then a
-    model's theses. A sentence whose fact has ended is marked as earlier. A sentence whose only fact a person rejected
-    is left out."""
+    model's theses. A sentence that is struck out or whose fact has ended is marked as earlier. A sentence whose only
+    fact a person rejected is left out."""
     valid = result.valid_time
     theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, None)]
     ended = {line.id for line in theses if not valid.covers(None, line.valid_to)}
@@ -237,7 +243,7 @@ def read_candidates(conn: Connection, result: RetrievalResult, passages: dict[in
         episode, unit, stated = passages[line.episode_id], units[line.id], facts.get(line.id, ())
         if not EVENT_RECURS.match(line.text) and _is_on_days(result, episode, unit[1], elsewhere):
             candidate = AnswerCandidate.from_thesis(episode, line, unit, before.get(line.id, ""), stated, today)
-            candidates.append(replace(candidate, earlier=True) if line.id in ended else candidate)
+            candidates.append(replace(candidate, earlier=line.id in ended or candidate.is_struck))
     return candidates + _make_thesis_candidates(passages, [line for line in theses if line.id not in ended])
 
 

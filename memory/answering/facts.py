@@ -29,7 +29,7 @@ from memory.answering.candidates import (
     show_day,
     stems,
 )
-from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
+from memory.answering.features import ENDED_PENALTY, SCORE_DIGITS, AnswerState, QueryFeatures
 from memory.answering.owner import MAX_FACTS, OwnerQuestion
 from memory.retrieval.question_type import asks_course, expected_types
 from memory.retrieval.state import QuestionState
@@ -45,7 +45,6 @@ from memory.text.predicates import (
 )
 
 BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
-ENDED_PENALTY = -1.5  # its fact has ended without a successor
 NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)

@@ -30,6 +30,7 @@ COSINES, COSINES_ELSEWHERE = (0.15, 0.6), (0.3, 0.8)  # of unrelated words and o
 UNDATED = 0.5  # the newness of a line without a date
 RECENCY = 1.25  # the newest line counts by this much more than the oldest of equal relevance
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
+ENDED_PENALTY = -1.5  # it is struck out, or its fact has ended without a successor
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
 GENERIC = stem_set("asks", "generic")  # of words that say little of what is asked
@@ -128,6 +129,7 @@ class QueryFeatures:
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
             score += EXPECTED
+        score += ENDED_PENALTY * candidate.is_struck
         of_line = features.covered, features.coverage, features.line_coverage, features.late
         features = Features(*of_line, cosine, relevance)
         return replace(candidate, features=features, score=round(score, SCORE_DIGITS))

@@ -27,3 +27,12 @@ def test_a_value_that_begins_later(fresh: Memory, now: datetime, earlier: bool) 
     (new,), (old,) = ([line for line in lines if value in line] for value in ("36 euros", "30 euros"))
     assert "earlier" not in new and ("earlier" in old) is earlier
     assert "until 2098-09-01" in old
+
+
+def test_a_line_that_is_struck_out_is_an_earlier_value(fresh: Memory) -> None:
+    write(fresh, "2026-01-05", "# Gym\n\n- ~~The class of Ida begins at 7 pm.~~\n- The class of Ida begins at 8 pm.\n")
+    *_, answer = fresh.questions.ask("When does the class of Ida begin?", now=NOW)
+    assert isinstance(answer, Answer)
+    lines = answer.text.split("\n")
+    assert "8 pm" in lines[0] and "earlier" not in lines[0]
+    assert lines[1].startswith("- earlier: ") and "7 pm" in lines[1]
