@@ -13,7 +13,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 DATA   ?= ../shared/bench
 SETS   ?= hotpotqa musique 2wiki
-JOBS   ?= 4
+JOBS   ?= 6
 TESTS  ?= tests
 TIMES  ?= 10
 
