@@ -38,6 +38,7 @@ _MARKS = re.compile(
     r"[^\S\n]*+(?:\[[ xX/-]\](?=\s|$)[^\S\n]*+)?+"
 )
 _NUMBER = re.compile(r"(\(?(?:\d{1,3}|[A-Za-z])\)|\d{1,3}\.)\s")
+_FIRST_NUMBERS = frozenset("1. 1) (1) a) (a) A) (A)".split())
 _SPEAKER = re.compile(r"[^\W\d_a-z][^\s:]*+(?: [^\s:]++){0,3}+:(?:\s|$)")
 _LABEL = re.compile(r"[^\s:;][^:;\n]{0,40}+:(?:\s|$)")  # of a field, or of the first cell of a row
 _FENCE = re.compile(r"(?:`{3,}+|~{3,}+)(?![^`\n]*+`)")
@@ -94,6 +95,7 @@ def _add(spans: list[Span], text: str, start: int, end: int) -> None:
 def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
     """Yields (start, end, prose) of segments that no sentence crosses. Only prose may be cut further."""
     paragraph: list[tuple[int, int, int]] = []  # (start of the line, start of its words, end)
+    numbered = ""  # mark after the numbers of the current list
     fences = "`~"  # fences that can open: after an unclosed one no other is closed either
     after = -1
     while after < len(text):
@@ -107,7 +109,7 @@ def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
         first = text[words : min(words + 1, after)]
         if not first or _RULE.match(text, words, after):
             yield from _join_lines(text, paragraph)
-            paragraph = []
+            paragraph, numbered = [], ""
         elif first in fences and (opening := _FENCE.match(text, words, after)):
             rule = rf"^[ \t>]*+{first}{{{len(opening[0])},}}+[ \t\r]*+$"
             closing = re.compile(rule, re.MULTILINE).search(text, after)
@@ -116,19 +118,22 @@ def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
                 paragraph.append((line, words, after))
                 continue
             yield from _join_lines(text, paragraph)
-            paragraph = []
+            paragraph, numbered = [], ""
             yield from _split_lines(text, after + 1, closing.start())
             after = closing.end()
         elif first == "|" or marks["heading"]:
             yield from _join_lines(text, paragraph)
-            paragraph = []
+            paragraph, numbered = [], ""
             row = text[words:after]
             begin = words + len(row) - len(row.lstrip("| \t"))
             yield begin, max(begin, words + len(row.rstrip("| \t\r"))), False
         else:
-            if marks["bullet"] or _NUMBER.match(text, words, after) or _SPEAKER.match(text, words, after):
+            number = _NUMBER.match(text, words, after)
+            if number and paragraph and number[1] not in _FIRST_NUMBERS and number[1][-1] != numbered:
+                number = None  # "..., born on the\n5. May": only a first number may interrupt a paragraph
+            if number or marks["bullet"] or _SPEAKER.match(text, words, after):
                 yield from _join_lines(text, paragraph)
-                paragraph = []
+                paragraph, numbered = [], number[1][-1] if number else ""
             paragraph.append((line, words, after))
             if text[max(words, after - 3) : after].rstrip("\r").endswith(("  ", "\\")):  # Markdown's hard line break
                 yield from _join_lines(text, paragraph)

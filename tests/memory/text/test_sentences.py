@@ -111,6 +111,15 @@ def test_a_line_of_its_own_is_not_joined():
     assert cut("\n".join(fields)) == fields
 
 
+def test_a_wrapped_date_does_not_begin_a_list():
+    text = (
+        "Wir sind dann mit dem Zug nach Danzig gefahren und kamen dort am\n"
+        "5. Mai an, als es schon lange dunkel war und uns am Bahnsteig so\n"
+        "gut wie niemand erwartete."
+    )
+    assert cut(text) == [text]
+
+
 @given(markdown | anything)
 def test_spans_are_stripped_and_hold_every_word_in_order(text):
     covered = bytearray(len(text))
