@@ -312,6 +312,20 @@ def test_every_entry_of_a_journal_is_from_its_day(ages: list[int], mark: str) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("as on Mon 2/3/26:\na\nas on Fri 10/4/26:\nb", [(1, MARCH), (3, APRIL)]),
+        ("As on 2/3/26: a\nAs on 10/4/26: b\nAs on 28/4/26: c", [(1, MARCH), (2, APRIL), (3, "2026-04-28")]),
+        ("## Mo 2.3.26\na\n## Fr 10.4.26\nb", [(1, MARCH), (3, APRIL)]),
+        ("Mon 3/2/26:\na\nFri 4/10/26:\nb", [(1, MARCH), (3, APRIL)]),
+        ("Title\n\nMon 2/3/26:\na", [(1, ""), (3, MARCH)]),
+    ],
+)
+def test_days_in_digits_are_read_in_the_order_that_fits(text: str, days: list[tuple[int, str]]) -> None:
+    assert found(text) == days
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "2/3/26\na\n3/3/26\nb",  # both orders fit

@@ -7,7 +7,7 @@ a day is its midnight."""
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ _LABEL = re.compile(rf"(?:^|{_MARK})\W*(?:{alternatives('file_dates', 'label')})
 _FIELD = re.compile(r"[^\W\d_][\w -]{0,30}:(?!/)")
 _OF_ONE = re.compile(rf"\s*[-*+•]\s|{_FIELD.pattern}")
 _WEEKDAY = rf"(?:{alternatives('file_dates', 'weekday')})\w{{0,6}}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
+_WRAPPED = 60  # a line at least this long continues in the next one
 _ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
 _BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
 _ENDS_WITH_WEEKDAY = re.compile(rf"(?:^|[^\w])({_WEEKDAY})[*_]*$", _I)
@@ -185,9 +186,16 @@ def holds_no_word(text: str) -> bool:
 
 
 def _list_opening_lines(text: str) -> list[str]:
-    """Returns the first filled lines."""
-    lines = (line[:_LINE_CHARS].strip() for line in text[: 20 * _LINE_CHARS].split("\n"))
-    return [*islice(filter(None, lines), OPENING_LINES)]
+    """Returns the first filled lines, without continuations of a long line."""
+    lines: list[str] = []
+    before = ""
+    for line in text[: 20 * _LINE_CHARS].split("\n"):
+        if line.strip() and (len(before) < _WRAPPED or before.startswith("#")):
+            lines.append(line[:_LINE_CHARS].strip())
+        before = line
+        if len(lines) == OPENING_LINES:
+            break
+    return lines
 
 
 def _list_labelled(text: str) -> Iterator[str]:

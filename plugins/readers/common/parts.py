@@ -5,15 +5,16 @@
     The deadline moved to 14 May.
     - 2026-04-10: Builder is Casa Nova.     an item, to the next item or the end of the list
 
-Only a full date at the start counts ("Update 2026-03-02:" too), or after words that several headings share
-("## Meeting 2026-03-02"), and only up to the time of the file: "## Trip 2027-05-01" and "## 30 April" are plans.
+Only a full date at the start counts ("Update 2026-03-02:" too), or after words that several headings or lines share
+("## Meeting 2026-03-02", "as on Tue 20/2/24:"), and only up to the time of the file: "## Trip 2027-05-01" and
+"## 30 April" are plans.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from plugins.readers.common.dates import (
     find_day,
     find_month,
     find_period,
+    find_weekdays,
     find_written_date,
     holds_no_word,
     labelled_date,
@@ -42,6 +44,10 @@ _APART = re.compile(r"[*_\])>]*(?:\s*$|\s*[:|–—]|\s+-{1,2}\s|\t| {2,}|[*_\])
 _LOOKED_AT = 200  # characters of a line
 _DIGIT = re.compile(r"\d")  # required for any date
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
+_DAY_LINE = re.compile(
+    r"(?P<marks>(?:#{1,6} |[-*+•] )?)(?P<lead>(?:[^\W\d_]+[.,]? ){0,4})"
+    r"(?P<a>\d{1,2})(?P<mark>[/.-])(?P<b>\d{1,2})(?P=mark)(?P<y>(?:19|20)?\d\d)(?P<colon>:?)(?=\s|$)"
+)
 
 
 def date_document(document: Document, path: Path, file_time: datetime | None, has_parts: bool) -> Document:
@@ -83,6 +89,7 @@ def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: Cal
 
     The first `before` lines are frontmatter. Dates after `latest` do not count. Headings and lines with only a day are
     in the year of the `period`; so are items that begin with a day, if the period is a month."""
+    lines = _resolve_days(lines)
     parts = _Parts(before, period, _find_logs(lines, period))
     series = _find_series(lines[before:])
     fence = None
@@ -109,6 +116,54 @@ def undated_time(own: datetime | None, parts: Parts) -> datetime | None:
     parts; then it only states when the note was begun or changed last."""
     days = [at.date() for _, at in parts if at is not None]
     return own if own is not None and days and not min(days) <= own.date() <= max(days) else None
+
+
+def _resolve_days(lines: Sequence[str]) -> list[str]:
+    """Returns the lines with an ISO date in place of the day in digits with which they begin, with its weekday and the
+    words before it, if several lines share these: "as on Tue 20/2/24:"."""
+    heads = {number: head for number, line in enumerate(lines) if (head := _DAY_LINE.match(line[:_LOOKED_AT]))}
+    named: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, head in heads.items():
+        named[tuple(head["lead"].casefold().split()[:-1])].append(number)
+    resolved = [*lines]
+    for numbers in named.values():
+        for number, day in zip(numbers, _order_days([heads[number] for number in numbers]), strict=False):
+            resolved[number] = f"{heads[number]['marks']}{day}{lines[number][heads[number].start('colon') :]}"
+    return resolved
+
+
+def _order_days(heads: Sequence[re.Match[str]]) -> list[date]:
+    """Returns the days of lines with the same words; empty if both orders of day and month, or neither, fit the
+    weekdays and the sequence."""
+    leads = [head["lead"].split() for head in heads]
+    last = [(lead or [""])[-1].strip(".,") for lead in leads]
+    is_shared = len({*last}) == 1 and (len(last) > 1 or not find_weekdays(last[0]))  # it is no weekday
+    is_led = bool(leads[0][: None if is_shared else -1])
+    if is_led and (len(heads) < 2 or not all(head["colon"] for head in heads)):
+        return []
+    if heads[0]["mark"] == "." and not all(last):  # "1.2.10" may be a version
+        return []
+    orders = []
+    for order in ("ab",) if heads[0]["mark"] == "." else ("ab", "ba"):
+        days = [day for head in heads if (day := _read_day(head, order)) is not None]
+        is_sorted = len(days) == len(heads) and days in (sorted(days), sorted(days, reverse=True))
+        if is_sorted and (is_shared or all(map(_is_on, days, last))):
+            orders.append(days)
+    return orders[0] if orders and orders[0] == orders[-1] else []
+
+
+def _is_on(day: date, weekday: str) -> bool:
+    """Whether a word may abbreviate the weekday of a day; true for ""."""
+    return day.weekday() in find_weekdays(weekday)
+
+
+def _read_day(head: re.Match[str], order: str) -> date | None:
+    """Returns the day of a line, None for an invalid one. `order`: the names of the groups of day and month."""
+    year = int(head["y"]) + (2000 if len(head["y"]) == 2 else 0)
+    try:
+        return date(year, int(head[order[1]]), int(head[order[0]]))
+    except ValueError:
+        return None
 
 
 def _find_series(lines: Sequence[str]) -> frozenset[tuple[str, str]]:
