@@ -183,7 +183,7 @@ def test_nothing_that_is_read_is_run() -> None:
 # What the product has of each. Lower a limit with its count; whoever raises one says in docs/decisions.md what a user
 # gets for it.
 LIMITS = {
-    "lines": 73420,
+    "lines": 73483,
     "modules": 371,
     "classes": 645,
     "lines of the page": 2280,
