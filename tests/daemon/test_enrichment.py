@@ -216,6 +216,7 @@ def test_a_daemon_that_was_killed_does_it_again(ready: World) -> None:
     again = Enrichment(ready.memory, ready.models, ready.writer, EnrichmentSettings())
     with ready.memory.store.writing() as conn:
         jobs.requeue(conn, "another boot")
+    assert ready.jobs("leased") == []
     while not again._step():
         pass
     assert ready.facts("Mira") == ["Mira lives in Utrecht"]

@@ -54,6 +54,7 @@ def test_leases_of_a_dead_process_are_freed_at_start(conn: Connection) -> None:
     jobs.claim(conn, 1, "now", KINDS)
     jobs.claim(conn, 1, "before", KINDS)
     jobs.requeue(conn, "now")
+    assert [job.id for job in jobs.list_jobs(conn, "leased")] == [mine]
     assert jobs.claim(conn, 1, "now", KINDS).id == theirs
     assert [job.id for job in jobs.list_jobs(conn, "leased")] == [theirs, mine]
 
